@@ -1,0 +1,201 @@
+// Everything that Python sees of the core. Arrays are checked here; the core trusts its callers.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "base/game.h"
+#include "circuit/circuit_game.h"
+#include "circuit/cross_check.h"
+#include "datalog/interpreted_game.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace omnilude {
+namespace {
+
+using States = nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ConstStates = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Moves = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using CodeArray = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Hands a vector over to numpy without copying it.
+template <class T>
+nb::ndarray<nb::numpy, T> as_array(std::vector<T>&& values, std::initializer_list<size_t> shape) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(kept->data(), shape, owner);
+}
+
+template <class Array>
+void check_states(const Game& game, const Array& states) {
+    if (states.shape(1) != game.state_bytes())
+        throw nb::value_error(("states must have " + std::to_string(game.state_bytes()) +
+                               " bytes each, not " + std::to_string(states.shape(1)))
+                                  .c_str());
+}
+
+uint32_t check_role(const Game& game, uint32_t role) {
+    if (role >= game.roles()) throw nb::index_error("no such role");
+    return role;
+}
+
+Program decode(std::vector<std::string> symbols, const CodeArray& code) {
+    return decode_program(std::move(symbols), {code.data(), code.shape(0)});
+}
+
+nb::dict size_report(const CircuitGame& game) {
+    const CircuitGame::Size& size = game.size();
+    nb::dict out;
+    out["instances"] = size.instances;
+    out["gates"] = size.gates;
+    out["fluents"] = size.fluents;
+    out["moves"] = size.moves;
+    out["recursive_atoms"] = size.recursions;
+    out["describe_gates"] = size.describe_gates;
+    out["goal_gates"] = size.goal_gates;
+    out["advance_gates"] = size.advance_gates;
+    out["playout_gates"] = size.playout_gates;
+    out["lanes"] = size.width * lanes_per_word;
+    out["machine_code"] = size.machine_code;
+    out["odd_goal"] = size.odd_goal;
+    return out;
+}
+
+nb::dict playouts(const Game& game, uint64_t count, uint64_t seed, uint32_t threads,
+                  uint32_t max_length, bool detailed) {
+    PlayoutResult result;
+    {
+        nb::gil_scoped_release release;
+        result = game.playouts({count, seed, threads, max_length, detailed});
+    }
+    nb::list outcomes;
+    for (const auto& outcome : result.outcomes)
+        outcomes.append(nb::make_tuple(outcome.role, outcome.value, outcome.count));
+    nb::dict out;
+    out["outcomes"] = outcomes;
+    out["finished"] = result.finished;
+    out["stuck"] = result.stuck;
+    out["cut"] = result.cut;
+    out["steps"] = result.steps;
+    out["lengths"] = result.lengths;
+    out["legal_moves"] = result.legal_moves;
+    out["choices"] = result.choices;
+    return out;
+}
+
+nb::tuple describe(const Game& game, const ConstStates& states) {
+    check_states(game, states);
+    const size_t count = states.shape(0), roles = game.roles();
+    Description out;
+    {
+        nb::gil_scoped_release release;
+        game.describe(states.data(), count, out);
+    }
+    const size_t moves = out.moves.size();
+    return nb::make_tuple(as_array(std::move(out.terminal), {count}),
+                          as_array(std::move(out.rewards), {count, roles}),
+                          as_array(std::move(out.offsets), {count * roles + 1}),
+                          as_array(std::move(out.moves), {moves}), out.odd_goals);
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    nb::exception<BudgetExceeded>(m, "BudgetExceeded");
+    nb::exception<IllegalMoveError>(m, "IllegalMoveError");
+
+    nb::class_<Game>(m, "Game")
+        .def_prop_ro("state_bytes", &Game::state_bytes)
+        .def_prop_ro("roles",
+                     [](const Game& game) {
+                         std::vector<std::string> names;
+                         for (uint32_t r = 0; r < game.roles(); ++r) names.push_back(game.role_name(r));
+                         return names;
+                     })
+        .def("slots", [](const Game& g, uint32_t role) { return g.slots(check_role(g, role)); })
+        .def("move_name",
+             [](const Game& game, uint32_t role, uint32_t slot) {
+                 if (slot >= game.slots(check_role(game, role))) throw nb::index_error("no such move");
+                 return game.move_name(role, slot);
+             })
+        .def("find_move",
+             [](const Game& game, uint32_t role, const std::string& name) {
+                 return game.find_move(check_role(game, role), name);
+             })
+        .def("initial",
+             [](const Game& game, size_t count) {
+                 std::vector<uint8_t> states(count * game.state_bytes());
+                 for (size_t i = 0; i < count; ++i) game.initial(&states[i * game.state_bytes()]);
+                 return as_array(std::move(states), {count, game.state_bytes()});
+             },
+             "count"_a = 1)
+        .def("advance",
+             [](const Game& game, States states, Moves moves) {
+                 check_states(game, states);
+                 if (moves.shape(0) != states.shape(0) || moves.shape(1) != game.roles())
+                     throw nb::value_error("moves must be an array [states, roles]");
+                 nb::gil_scoped_release release;
+                 game.advance(states.data(), states.shape(0), moves.data());
+             },
+             "states"_a.noconvert(), "moves"_a)
+        .def("describe", &describe, "states"_a)
+        .def("playouts", &playouts, "count"_a, "seed"_a, "threads"_a, "max_length"_a, "detailed"_a)
+        .def("facts",
+             [](const Game& game, ConstStates states) {
+                 check_states(game, states);
+                 return game.facts(states.data());
+             })
+        .def("percepts", [](const Game& game, ConstStates states, uint32_t role) {
+            check_states(game, states);
+            return game.percepts(states.data(), check_role(game, role));
+        });
+
+    nb::class_<CircuitGame, Game>(m, "CircuitGame")
+        .def_static(
+            "make",
+            [](std::vector<std::string> symbols, CodeArray code, double seconds, uint64_t bytes,
+               uint64_t instances, bool machine_code, uint32_t width) {
+                Program program = decode(std::move(symbols), code);
+                nb::gil_scoped_release release;
+                Budget budget(seconds, bytes, instances);
+                CircuitSettings settings;
+                settings.machine_code = machine_code;
+                settings.width = width;
+                return std::make_unique<CircuitGame>(std::move(program), budget, settings);
+            },
+            "symbols"_a, "code"_a, "seconds"_a, "bytes"_a, "instances"_a, "machine_code"_a, "width"_a)
+        .def_prop_ro("size", &size_report)
+        .def_prop_ro("fluents", &CircuitGame::fluents);
+
+    nb::class_<InterpretedGame, Game>(m, "InterpretedGame")
+        .def_static(
+            "make",
+            [](std::vector<std::string> symbols, CodeArray code, double seconds, uint64_t bytes) {
+                Program program = decode(std::move(symbols), code);
+                nb::gil_scoped_release release;
+                return std::make_unique<InterpretedGame>(
+                    std::make_unique<Reasoner>(std::move(program), seconds, bytes));
+            },
+            "symbols"_a, "code"_a, "seconds"_a, "bytes"_a);
+
+    m.def(
+        "cross_check",
+        [](const CircuitGame& game, std::vector<std::string> symbols, CodeArray code,
+           uint64_t playouts, double seconds, uint64_t bytes, uint64_t seed) {
+            Program program = decode(std::move(symbols), code);
+            CrossCheck check;
+            {
+                nb::gil_scoped_release release;
+                Reasoner reasoner(std::move(program), seconds, bytes);
+                check = cross_check(game, reasoner, playouts, seconds, seed);
+            }
+            return nb::make_tuple(check.playouts, check.positions, check.difference);
+        },
+        "game"_a, "symbols"_a, "code"_a, "playouts"_a, "seconds"_a, "bytes"_a, "seed"_a);
+    m.def("machine_code_possible", &machine_code_possible);
+}
+
+}  // namespace omnilude

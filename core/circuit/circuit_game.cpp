@@ -1,0 +1,304 @@
+#include "circuit/circuit_game.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/transpose.h"
+
+namespace omnilude {
+
+// A workspace for the time of a call: threads never share one, and none is made twice.
+class CircuitGame::Lease {
+   public:
+    explicit Lease(const CircuitGame& game) : game_(game) {
+        {
+            const std::lock_guard lock(game.mutex_);
+            if (!game.idle_.empty()) {
+                work_ = std::move(game.idle_.back());
+                game.idle_.pop_back();
+            }
+        }
+        if (work_) return;
+        work_ = std::make_unique<Workspace>();
+        const size_t width = game.width_;
+        work_->frame.resize(game.frame_slots_ * width);
+        work_->before.resize((game.state_words_ * 64 + 1) * width);
+        work_->after.resize(work_->before.size());
+        for (size_t k = 0; k < width; ++k)
+            for (auto& part : work_->frame[frame_ones * width + k].part) part = ~0ull;
+    }
+    ~Lease() {
+        const std::lock_guard lock(game_.mutex_);
+        game_.idle_.push_back(std::move(work_));
+    }
+    Workspace& operator*() const { return *work_; }
+
+   private:
+    const CircuitGame& game_;
+    std::unique_ptr<Workspace> work_;
+};
+
+CircuitGame::CircuitGame(Program program, Budget& budget, const CircuitSettings& settings) {
+    Circuit circuit;
+    std::vector<bool> initial;
+    {
+        const Grounding grounding = ground(program, budget);
+        const CircuitNet net = build_net(program, grounding, budget);
+        size_.odd_goal = net.odd_goal;
+        size_.instances = grounding.instance_count;
+        circuit = share(net, settings.sharing_effort, budget);
+        name_things(program, grounding, circuit);
+        std::vector<bool> held(program.bank.size(), false);
+        for (Term f : grounding.initial) held[f] = true;
+        for (Term f : grounding.fluents) initial.push_back(held[f]);
+    }
+    budget.check_time();
+    size_.gates = 0;
+    for (uint32_t n = 0; n < circuit.graph.size(); ++n) size_.gates += circuit.graph.is_gate(n);
+    size_.fluents = fluents_.size();
+    size_.moves = move_count_;
+    for (const Recursion& recursion : circuit.graph.recursions)
+        size_.recursions += recursion.atoms.size();
+
+    state_bits_ = static_cast<uint32_t>(fluents_.size() + percepts_.size());
+    state_words_ = std::max<size_t>(1, (state_bits_ + 63) / 64);
+    initial_.assign(state_words_, 0);
+    for (size_t f = 0; f < initial.size(); ++f)
+        if (initial[f]) initial_[f / 64] |= 1ull << (f % 64);
+
+    const bool machine_code = settings.machine_code && machine_code_possible();
+    width_ = settings.width ? settings.width : size_.gates < 3000 ? 4 : size_.gates < 20000 ? 2 : 1;
+    if (machine_code) width_ = 1;
+    compile(circuit, settings);
+    playout_ = std::make_unique<PlayoutPlan>(
+        make_playout_plan(circuit, initial, {width_, machine_code}));
+    size_.playout_gates = playout_->before_choice->gates() + playout_->after_choice->gates();
+    size_.width = width_;
+    size_.machine_code = describe_->is_machine_code();
+}
+
+void CircuitGame::name_things(const Program& program, const Grounding& grounding,
+                              const Circuit& circuit) {
+    const TermBank& bank = program.bank;
+    for (Term role : program.roles) roles_.push_back(bank.text(role));
+    for (Term fluent : grounding.fluents) fluents_.push_back(bank.text(fluent));
+    for (const auto& moves : grounding.moves) {
+        moves_.emplace_back();
+        move_numbers_.emplace_back();
+        for (Term move : moves) {
+            move_numbers_.back()[bank.text(move)] = static_cast<int32_t>(moves_.back().size());
+            moves_.back().push_back(bank.text(move));
+        }
+        move_count_ += static_cast<uint32_t>(moves.size());
+    }
+    for (uint32_t r = 0; r < circuit.sees.size(); ++r)
+        for (const auto& percept : circuit.sees[r]) percepts_.push_back({r, bank.text(percept.term)});
+}
+
+void CircuitGame::compile(Circuit& circuit, const CircuitSettings& settings) {
+    uint32_t frame = frame_constants;
+    for (const auto& moves : moves_) {
+        does_first_.push_back(frame);
+        frame += static_cast<uint32_t>(moves.size());
+    }
+    legal_first_ = frame;
+    frame += move_count_;
+    terminal_slot_ = frame++;
+    goals_first_ = frame;
+    goals_ = circuit.goals;
+
+    Task describe{&circuit.graph, {}, {}};
+    for (uint32_t f = 0; f < circuit.fluents.size(); ++f)
+        describe.input(circuit.fluents[f], Slot::before(f));
+    Task goal = describe, advance = describe;
+    uint32_t slot = legal_first_;
+    for (const auto& role : circuit.legal)
+        for (Wire w : role) describe.outputs.push_back({w, Slot::frame(slot++)});
+    describe.outputs.push_back({circuit.terminal, Slot::frame(terminal_slot_)});
+    for (const auto& role : circuit.goals)
+        for (const auto& g : role) goal.outputs.push_back({g.wire, Slot::frame(frame++)});
+    for (size_t r = 0; r < circuit.does.size(); ++r)
+        for (uint32_t m = 0; m < circuit.does[r].size(); ++m)
+            advance.input(circuit.does[r][m], Slot::frame(does_first_[r] + m));
+    uint32_t bit = 0;
+    for (Wire w : circuit.next) advance.outputs.push_back({w, Slot::after(bit++)});
+    for (const auto& role : circuit.sees)
+        for (const auto& percept : role)
+            advance.outputs.push_back({percept.wire, Slot::after(bit++)});
+
+    uint32_t used[3] = {frame, frame, frame};
+    describe_ = std::make_unique<Code>(describe, used[0], settings.machine_code);
+    goal_ = std::make_unique<Code>(goal, used[1], settings.machine_code);
+    advance_ = std::make_unique<Code>(advance, used[2], settings.machine_code);
+    frame_slots_ = std::max({used[0], used[1], used[2]});
+    size_.describe_gates = describe_->gates();
+    size_.goal_gates = goal_->gates();
+    size_.advance_gates = advance_->gates();
+}
+
+int32_t CircuitGame::find_move(uint32_t role, const std::string& name) const {
+    const auto at = move_numbers_[role].find(name);
+    return at == move_numbers_[role].end() ? -1 : at->second;
+}
+
+void CircuitGame::initial(uint8_t* state) const {
+    std::memcpy(state, initial_.data(), state_bytes());
+}
+
+// States, a row of bits each, become words of lanes.
+void CircuitGame::load_states(Workspace& work, const uint8_t* states, size_t count) const {
+    uint64_t rows[64];
+    for (size_t first = 0; first < count; first += 64) {
+        const size_t some = std::min<size_t>(64, count - first);
+        const size_t k = first / lanes_per_word, part = first / 64 % 4;
+        for (size_t w = 0; w < state_words_; ++w) {
+            for (size_t i = 0; i < some; ++i)
+                std::memcpy(&rows[i], states + (first + i) * state_bytes() + w * 8, 8);
+            std::fill(rows + some, rows + 64, 0);
+            transpose64(rows);
+            for (size_t b = 0; b < 64; ++b) work.before[(w * 64 + b) * width_ + k].part[part] = rows[b];
+        }
+    }
+}
+
+void CircuitGame::store_states(Workspace& work, uint8_t* states, size_t count) const {
+    uint64_t rows[64];
+    for (size_t first = 0; first < count; first += 64) {
+        const size_t some = std::min<size_t>(64, count - first);
+        const size_t k = first / lanes_per_word, part = first / 64 % 4;
+        for (size_t w = 0; w < state_words_; ++w) {
+            const size_t bits = std::min<size_t>(64, state_bits_ - std::min<size_t>(state_bits_, w * 64));
+            for (size_t b = 0; b < bits; ++b) rows[b] = work.after[(w * 64 + b) * width_ + k].part[part];
+            std::fill(rows + bits, rows + 64, 0);
+            transpose64(rows);
+            for (size_t i = 0; i < some; ++i)
+                std::memcpy(states + (first + i) * state_bytes() + w * 8, &rows[i], 8);
+        }
+    }
+}
+
+// Words of lanes, `columns` of them, become a row of bits for each state.
+void CircuitGame::make_rows(const Lanes* words, uint32_t columns, size_t count,
+                            std::vector<uint64_t>& rows) const {
+    const size_t row_words = (columns + 63) / 64;
+    rows.resize(row_words * ((count + 63) / 64 * 64));
+    uint64_t square[64];
+    for (size_t first = 0; first < count; first += 64) {
+        const size_t k = first / lanes_per_word, part = first / 64 % 4;
+        for (size_t w = 0; w < row_words; ++w) {
+            const size_t bits = std::min<size_t>(64, columns - w * 64);
+            for (size_t b = 0; b < bits; ++b) square[b] = words[(w * 64 + b) * width_ + k].part[part];
+            std::fill(square + bits, square + 64, 0);
+            transpose64(square);
+            for (size_t i = 0; i < 64; ++i) rows[(first + i) * row_words + w] = square[i];
+        }
+    }
+}
+
+void CircuitGame::advance(uint8_t* states, size_t count, const int32_t* moves) const {
+    const size_t roles = roles_.size();
+    for (size_t i = 0; i < count; ++i)
+        for (size_t r = 0; r < roles; ++r) {
+            const int32_t m = moves[i * roles + r];
+            if (m < 0 || static_cast<size_t>(m) >= moves_[r].size())
+                throw IllegalMoveError("move slot " + std::to_string(m) + " of role " + roles_[r] +
+                                       " is not between 0 and " + std::to_string(moves_[r].size() - 1));
+        }
+    const Lease lease(*this);
+    Workspace& work = *lease;
+    for (size_t first = 0; first < count; first += block()) {
+        const size_t some = std::min(block(), count - first);
+        uint8_t* const part = states + first * state_bytes();
+        load_states(work, part, some);
+        std::memset(static_cast<void*>(work.frame.data() + size_t{frame_constants} * width_), 0,
+                    size_t{move_count_} * width_ * sizeof(Lanes));
+        for (size_t i = 0; i < some; ++i)
+            for (size_t r = 0; r < roles; ++r) {
+                const size_t slot = does_first_[r] + static_cast<size_t>(moves[(first + i) * roles + r]);
+                work.frame[slot * width_ + i / lanes_per_word].part[i / 64 % 4] |= 1ull << (i % 64);
+            }
+        advance_->run(work.frame.data(), work.before.data(), work.after.data(), width_);
+        store_states(work, part, some);
+    }
+}
+
+void CircuitGame::describe(const uint8_t* states, size_t count, Description& out) const {
+    const size_t roles = roles_.size();
+    out.terminal.resize(count);
+    out.rewards.assign(count * roles, 0.0f);
+    out.offsets.resize(count * roles + 1);
+    out.moves.clear();
+    out.odd_goals = 0;
+    out.offsets[0] = 0;
+    const Lease lease(*this);
+    Workspace& work = *lease;
+    const size_t row_words = (move_count_ + 63) / 64;
+    for (size_t first = 0; first < count; first += block()) {
+        const size_t some = std::min(block(), count - first);
+        load_states(work, states + first * state_bytes(), some);
+        describe_->run(work.frame.data(), work.before.data(), work.after.data(), width_);
+        make_rows(work.frame.data() + size_t{legal_first_} * width_, move_count_, some, work.rows);
+        bool any_terminal = false;
+        for (size_t i = 0; i < some; ++i) {
+            const Lanes& word = work.frame[terminal_slot_ * width_ + i / lanes_per_word];
+            const bool terminal = word.part[i / 64 % 4] >> (i % 64) & 1;
+            out.terminal[first + i] = terminal;
+            any_terminal |= terminal;
+            const uint64_t* row = &work.rows[i * row_words];
+            size_t move = 0;  // column of the role's first move
+            for (size_t r = 0; r < roles; ++r) {
+                const size_t end = move + moves_[r].size();
+                for (size_t w = move / 64; w * 64 < end; ++w) {
+                    uint64_t bits = row[w];
+                    if (w * 64 < move) bits &= ~0ull << (move % 64);
+                    if (end - w * 64 < 64) bits &= (1ull << (end - w * 64)) - 1;
+                    for (; bits; bits &= bits - 1)
+                        out.moves.push_back(static_cast<int32_t>(
+                            w * 64 + static_cast<size_t>(std::countr_zero(bits)) - move));
+                }
+                move = end;
+                out.offsets[(first + i) * roles + r + 1] = static_cast<uint32_t>(out.moves.size());
+            }
+        }
+        if (!any_terminal) continue;
+        goal_->run(work.frame.data(), work.before.data(), work.after.data(), width_);
+        for (size_t i = 0; i < some; ++i) {
+            if (!out.terminal[first + i]) continue;
+            size_t slot = goals_first_;
+            for (size_t r = 0; r < roles; ++r) {
+                int found = 0, value = 0;
+                for (const auto& goal : goals_[r]) {
+                    const Lanes& word = work.frame[slot++ * width_ + i / lanes_per_word];
+                    if (word.part[i / 64 % 4] >> (i % 64) & 1) ++found, value = goal.value;
+                }
+                out.rewards[(first + i) * roles + r] = static_cast<float>(value) / 100.0f;
+                if (found != 1) ++out.odd_goals;
+            }
+        }
+    }
+}
+
+PlayoutResult CircuitGame::playouts(const PlayoutSettings& settings) const {
+    return playout_->run(settings);
+}
+
+std::vector<std::string> CircuitGame::facts(const uint8_t* state) const {
+    std::vector<std::string> out;
+    for (size_t f = 0; f < fluents_.size(); ++f)
+        if (state[f / 8] >> (f % 8) & 1) out.push_back(fluents_[f]);
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+std::vector<std::string> CircuitGame::percepts(const uint8_t* state, uint32_t role) const {
+    std::vector<std::string> out;
+    for (size_t p = 0; p < percepts_.size(); ++p) {
+        const size_t bit = fluents_.size() + p;
+        if (percepts_[p].role == role && state[bit / 8] >> (bit % 8) & 1)
+            out.push_back(percepts_[p].text);
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+}  // namespace omnilude

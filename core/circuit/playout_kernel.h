@@ -1,0 +1,252 @@
+// The loop of random playouts. Included once for each instruction set, inside an anonymous
+// namespace; see playout.cpp and playout_avx2.cpp.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+typedef uint64_t Vector __attribute__((vector_size(32), may_alias));
+typedef uint32_t Vector32 __attribute__((vector_size(32), may_alias));
+
+inline uint64_t count_ones(const Vector& v) {
+    return static_cast<uint64_t>(__builtin_popcountll(v[0]) + __builtin_popcountll(v[1]) +
+                                 __builtin_popcountll(v[2]) + __builtin_popcountll(v[3]));
+}
+inline bool any_of(const Vector& v) { return (v[0] | v[1] | v[2] | v[3]) != 0; }
+
+template <uint32_t W>
+class PlayoutUnit {
+   public:
+    PlayoutUnit(const PlayoutPlan& plan, const PlayoutSettings& settings, uint64_t unit)
+        : plan_(plan), settings_(settings) {
+        frame_.resize(size_t{plan.frame_slots} * W);
+        before_.resize(size_t{plan.fluents} * W + 1);
+        after_.resize(before_.size());
+        for (uint32_t k = 0; k < W; ++k)
+            word(frame_ones, k) = Vector{~0ull, ~0ull, ~0ull, ~0ull};
+        for (uint32_t f = 0; f < plan.fluents; ++f)
+            for (uint32_t k = 0; k < W; ++k)
+                for (auto& part : before_[f * W + k].part) part = plan.initial[f] ? ~0ull : 0;
+        uint64_t state = settings.seed;
+        state = split_mix(state) ^ (unit * 0xD1342543DE82EF95ull);
+        for (uint32_t k = 0; k < W; ++k)
+            for (int i = 0; i < 8; ++i) {
+                const uint64_t key = split_mix(state);
+                key1_[k][i] = static_cast<uint32_t>(key);
+                key2_[k][i] = static_cast<uint32_t>(key >> 32);
+            }
+        counts_.assign(plan.goals.size(), 0);
+        if (settings.detailed) {
+            started_.assign(lanes_per_word * W, 0);
+            result_.legal_moves.assign(plan.legal.size(), 0);
+            result_.choices.assign(plan.legal.size(), 0);
+        }
+    }
+
+    PlayoutResult run(uint64_t playouts) {
+        uint64_t to_start = playouts;
+        for (uint32_t k = 0; k < W; ++k) {
+            active_[k] = low_lanes(to_start);
+            cut_[k] = fresh_[k] = Vector{0, 0, 0, 0};
+            to_start -= std::min<uint64_t>(to_start, lanes_per_word);
+        }
+        to_start_ = to_start;
+        // How many lanes may wait for the goals to be worth computing.
+        const uint64_t lanes = lanes_per_word * W;
+        const uint64_t enough = plan_.hold ? std::max<uint64_t>(1, lanes / 8) : 1;
+        // Lanes that have gone on for too long are looked for only now and then.
+        const uint32_t period = std::clamp<uint32_t>(settings_.max_length / 8, 1, 1024);
+        std::vector<uint32_t> age(lanes, 0);
+
+        auto* before = before_.data();
+        auto* after = after_.data();
+        for (uint64_t step = 1;; ++step) {
+            plan_.before_choice->run(frame_.data(), before, after, W);
+            if (settings_.detailed) count_legal(before, after);
+            finish_lanes(before, after, enough, step);
+            if (done_) break;
+            if (step % period == 0) find_overlong(age, period);
+            draw_ranks();
+            plan_.after_choice->run(frame_.data(), before, after, W);
+            std::swap(before, after);
+        }
+        result_.finished -= result_.stuck + result_.cut;
+        for (size_t i = 0; i < counts_.size(); ++i)
+            result_.outcomes.push_back({plan_.goals[i].role, plan_.goals[i].value, counts_[i]});
+        return std::move(result_);
+    }
+
+   private:
+    Vector& word(uint32_t slot, uint32_t k) {
+        return reinterpret_cast<Vector*>(frame_.data())[size_t{slot} * W + k];
+    }
+    static Vector low_lanes(uint64_t count) {
+        Vector out{0, 0, 0, 0};
+        for (int i = 0; i < 4; ++i) {
+            out[i] = count >= 64 ? ~0ull : (1ull << count) - 1;
+            count -= std::min<uint64_t>(count, 64);
+        }
+        return out;
+    }
+
+    // Counts the playouts that ended and gives their lanes the next ones, if any are left.
+    void finish_lanes(Lanes* before, Lanes* after, uint64_t enough, uint64_t step) {
+        uint64_t ended = 0, running = 0;
+        Vector over[W];
+        for (uint32_t k = 0; k < W; ++k) {
+            over[k] = (word(plan_.terminal_slot, k) | word(plan_.stuck_slot, k) | cut_[k]) & active_[k];
+            running += count_ones(active_[k] & ~over[k]);
+            ended += count_ones(over[k]);
+        }
+        result_.steps += running;
+        if (ended == 0 || (plan_.hold && ended < enough && running > 0)) {
+            for (uint32_t k = 0; k < W; ++k) {
+                word(plan_.restart_slot, k) = Vector{0, 0, 0, 0};
+                word(plan_.hold_slot, k) = over[k];
+            }
+            return;
+        }
+        if (plan_.hold) plan_.goal->run(frame_.data(), before, after, W);
+        for (uint32_t k = 0; k < W; ++k) {
+            const Vector cut = cut_[k] & active_[k] & ~word(plan_.terminal_slot, k);
+            const Vector stuck = over[k] & word(plan_.stuck_slot, k) & ~cut;
+            const Vector terminal = over[k] & word(plan_.terminal_slot, k);
+            for (size_t i = 0; i < counts_.size(); ++i)
+                counts_[i] += count_ones(word(plan_.goals[i].slot, k) & terminal);
+            if (any_of(cut) || any_of(stuck)) {
+                result_.cut += count_ones(cut);
+                result_.stuck += count_ones(stuck);
+            }
+            if (settings_.detailed) record_lengths(over[k], k, step);
+            word(plan_.restart_slot, k) = over[k];
+            word(plan_.hold_slot, k) = Vector{0, 0, 0, 0};
+            fresh_[k] |= over[k];
+            cut_[k] = Vector{0, 0, 0, 0};
+        }
+        if (ended <= to_start_) {
+            to_start_ -= ended;
+        } else {
+            retire(over, ended - to_start_);
+            to_start_ = 0;
+        }
+        result_.finished += ended;
+    }
+
+    // Lanes among `over` that get no further playout.
+    void retire(const Vector* over, uint64_t count) {
+        for (uint32_t k = 0; k < W; ++k)
+            for (int i = 0; i < 4; ++i)
+                for (uint64_t left = over[k][i]; left != 0 && count > 0; left &= left - 1, --count)
+                    active_[k][i] &= ~(left & -left);
+        done_ = true;
+        for (uint32_t k = 0; k < W; ++k) done_ &= !any_of(active_[k]);
+    }
+
+    void record_lengths(const Vector& over, uint32_t k, uint64_t step) {
+        for (int i = 0; i < 4; ++i)
+            for (uint64_t left = over[i]; left != 0; left &= left - 1) {
+                const size_t lane = k * lanes_per_word + static_cast<size_t>(i) * 64 +
+                                    static_cast<size_t>(__builtin_ctzll(left));
+                // Held lanes ended some steps ago.
+                const uint64_t end = plan_.hold && held_since_[lane] ? held_since_[lane] : step;
+                const uint64_t length = end - 1 - started_[lane];
+                if (result_.lengths.size() <= length) result_.lengths.resize(length + 1, 0);
+                ++result_.lengths[length];
+                started_[lane] = step;
+                if (plan_.hold) held_since_[lane] = 0;
+            }
+    }
+
+    // Detailed statistics: how many moves each role had, in lanes that go on.
+    void count_legal(Lanes* before, Lanes* after) {
+        plan_.goal->run(frame_.data(), before, after, W);
+        if (plan_.hold && held_since_.empty()) held_since_.assign(lanes_per_word * W, 0);
+        ++clock_;
+        for (uint32_t k = 0; k < W; ++k) {
+            const Vector over = word(plan_.terminal_slot, k) | word(plan_.stuck_slot, k) | cut_[k];
+            const Vector running = active_[k] & ~over;
+            if (plan_.hold)
+                for (int i = 0; i < 4; ++i)
+                    for (uint64_t left = over[i] & active_[k][i]; left != 0; left &= left - 1) {
+                        auto& since = held_since_[k * lanes_per_word + static_cast<size_t>(i) * 64 +
+                                                  static_cast<size_t>(__builtin_ctzll(left))];
+                        if (since == 0) since = clock_;
+                    }
+            for (size_t r = 0; r < plan_.legal.size(); ++r) {
+                Vector once{0, 0, 0, 0}, twice{0, 0, 0, 0};
+                for (uint32_t slot : plan_.legal[r]) {
+                    const Vector legal = word(slot, k) & running;
+                    twice |= once & legal;
+                    once |= legal;
+                    result_.legal_moves[r] += count_ones(legal);
+                }
+                result_.choices[r] += count_ones(twice);
+            }
+        }
+    }
+
+    void find_overlong(std::vector<uint32_t>& age, uint32_t period) {
+        for (uint32_t k = 0; k < W; ++k) {
+            for (uint32_t i = 0; i < 4; ++i)
+                for (uint32_t b = 0; b < 64; ++b) {
+                    uint32_t& a = age[k * lanes_per_word + i * 64 + b];
+                    a = fresh_[k][i] >> b & 1 ? 0 : a + period;
+                    if (a >= settings_.max_length) cut_[k][i] |= 1ull << b, a = 0;
+                }
+            fresh_[k] = Vector{0, 0, 0, 0};
+        }
+    }
+
+    Vector random_word(uint32_t k) const {
+        const uint32_t c = counter_ * random_counter_step;
+        Vector32 x = key1_[k] + c;
+        x ^= x >> 16;
+        x *= random_multiplier_1;
+        x ^= x >> 15;
+        x += key2_[k];
+        x *= random_multiplier_2;
+        x ^= x >> 15;
+        return reinterpret_cast<const Vector&>(x);
+    }
+
+    // A number from 0 to top_rank in every lane, uniform: drawn below the next power of two and
+    // drawn again, in the lanes where it was too large, until none is.
+    void draw_ranks() {
+        for (const PlayoutPlan::Draw& draw : plan_.draws) {
+            const size_t bits = draw.rank.size();
+            for (uint32_t k = 0; k < W; ++k) {
+                Vector open{~0ull, ~0ull, ~0ull, ~0ull};
+                for (size_t i = 0; i < bits; ++i) word(draw.rank[i], k) = Vector{0, 0, 0, 0};
+                do {
+                    Vector above{0, 0, 0, 0};  // drawn > top_rank
+                    for (size_t i = 0; i < bits; ++i) {
+                        ++counter_;
+                        const Vector drawn = random_word(k) & word(draw.mask[i], k);
+                        const Vector top = word(draw.top_rank[i], k);
+                        above = (drawn & ~top) | (above & ~(drawn ^ top));
+                        Vector& rank = word(draw.rank[i], k);
+                        rank = (rank & ~open) | (drawn & open);
+                    }
+                    open &= above;
+                } while (any_of(open));
+            }
+        }
+    }
+
+    const PlayoutPlan& plan_;
+    const PlayoutSettings& settings_;
+    std::vector<Lanes> frame_, before_, after_;
+    Vector32 key1_[W], key2_[W];
+    uint32_t counter_ = 0;
+    Vector active_[W], cut_[W], fresh_[W];
+    uint64_t to_start_ = 0, clock_ = 0;
+    bool done_ = false;
+    std::vector<uint64_t> counts_, started_, held_since_;
+    PlayoutResult result_;
+};
+
+PlayoutResult run_unit(const PlayoutPlan& plan, const PlayoutSettings& settings, uint64_t unit,
+                       uint64_t playouts) {
+    switch (plan.width) {
+        case 1: return PlayoutUnit<1>(plan, settings, unit).run(playouts);
+        case 2: return PlayoutUnit<2>(plan, settings, unit).run(playouts);
+        default: return PlayoutUnit<4>(plan, settings, unit).run(playouts);
+    }
+}

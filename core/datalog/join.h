@@ -1,0 +1,94 @@
+// Rules turned into join plans, and the semi-naive fixpoint that runs them.
+//
+// The same plans serve two masters: exact evaluation of one position (the interpreter), where every
+// negation is tested, and grounding, where a negation of something that changes during play is
+// left open and every way to fire a rule is handed to a sink.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/budget.h"
+#include "datalog/database.h"
+
+namespace omnilude {
+
+class Joiner {
+   public:
+    // Called for each way to satisfy a rule's body: the rule and, for each literal of its body that
+    // is a tested positive one, the fact it matched.
+    using Sink = std::function<void(const Rule&, Term head, std::span<const Term> matched)>;
+
+    Joiner(Program& program, Database& database, Budget& budget)
+        : program_(program), database_(database), budget_(budget) {}
+
+    // Prepares the rules of these strata to be run together. Negated literals of a predicate for
+    // which `open` holds are not tested.
+    struct Group {
+        std::vector<uint32_t> full;                   // plans run once
+        std::vector<std::vector<uint32_t>> triggers;  // by functor: plans run for each new fact
+    };
+    Group prepare(std::span<const uint32_t> strata, const std::function<bool(Functor)>& open);
+
+    // Queues a fact; it takes effect in the next run.
+    void add(Term fact) {
+        if (queued_.size() <= fact) queued_.resize(fact * 2 + 64, 0);
+        if (queued_[fact] || database_.holds(fact)) return;
+        queued_[fact] = 1;
+        queue_.push_back(fact);
+    }
+    void run(const Group& group, const Sink& sink);
+    // Forgets what is queued: for the caller who caught an exception in the middle of a run.
+    void reset();
+
+    std::span<const Term> bindings() const { return bindings_; }
+
+   private:
+    struct Slot {  // a variable's value or a constant
+        bool constant;
+        uint32_t value;
+    };
+    struct Place {
+        Path path;
+        uint32_t variable;
+    };
+    struct Match {
+        uint32_t index = 0;
+        std::vector<Slot> keys;
+        std::vector<Place> binds, repeats;
+    };
+    struct Step {
+        enum class Kind : uint8_t { Match, Absent, Differ };
+        Kind kind;
+        bool not_newest = false;  // an earlier literal of the rule already stands for the new fact
+        uint32_t literal;
+        Match match;
+    };
+    struct Plan {
+        const Rule* rule;
+        int32_t trigger;  // literal that the new fact stands for, or -1
+        Match entry;
+        std::vector<Step> steps;
+    };
+
+    uint32_t make_plan(const Rule& rule, int32_t trigger, const std::vector<bool>& recursive,
+                       const std::function<bool(Functor)>& open);
+    Match make_match(const Pattern& pattern, std::vector<bool>& bound, bool indexed);
+    double estimate(const Pattern& pattern, const std::vector<bool>& bound) const;
+    void start(const Plan& plan, Term fact, const Sink& sink);
+    void join(const Plan& plan, size_t step, const Sink& sink);
+    bool bind(const Match& match, Term fact);
+
+    Program& program_;
+    Database& database_;
+    Budget& budget_;
+    std::vector<Plan> plans_;
+    std::vector<uint8_t> queued_;
+    std::vector<Term> queue_;
+    size_t head_ = 0;
+    Term newest_ = 0;
+    std::vector<Term> bindings_, matched_, keys_;
+};
+
+}  // namespace omnilude

@@ -1,0 +1,1 @@
+"""From the text of rules to programs that the core can run."""

@@ -1,0 +1,42 @@
+"""Where rulesheets are found: bundled games by name, others by path."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from omnilude.errors import RulesError
+
+_INSTALLED = Path(__file__).resolve().parents[1] / "bundled"
+_CHECKOUT = Path(__file__).resolve().parents[3] / "games"
+
+
+def bundled_folder() -> Path:
+    """The folder of the bundled rulesheets: in a checkout the sources themselves."""
+    return _CHECKOUT if _CHECKOUT.is_dir() else _INSTALLED
+
+
+def bundled_games() -> dict[str, Path]:
+    """Bundled games by name."""
+    return {path.stem: path for path in sorted(bundled_folder().glob("*.kif"))}
+
+
+def find_rulesheet(name_or_path: str | Path) -> Path:
+    """The file of a bundled game or of a path."""
+    games = bundled_games()
+    if str(name_or_path) in games:
+        return games[str(name_or_path)]
+    path = Path(name_or_path)
+    if path.is_file():
+        return path
+    close = get_close_matches(str(name_or_path), games, n=1)
+    hint = f"did you mean '{close[0]}'?" if close else "'omnilude games' lists the bundled ones"
+    raise RulesError("no such game or file", file=str(name_or_path), hint=hint)
+
+
+def read_rulesheet(path: Path) -> str:
+    try:
+        # Public rulesheets are not always valid UTF-8, but only comments suffer.
+        return path.read_bytes().decode("utf-8", errors="replace")
+    except OSError as error:
+        raise RulesError(f"cannot be read: {error.strerror}", file=str(path)) from error
