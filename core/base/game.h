@@ -68,8 +68,9 @@ class Game {
     // In place. `moves` is [count, roles]: the slot that each role plays; not tested for legality.
     virtual void advance(uint8_t* states, size_t count, const int32_t* moves) const = 0;
     virtual void describe(const uint8_t* states, size_t count, Description& out) const = 0;
-    // Random play from the initial state.
-    virtual PlayoutResult playouts(const PlayoutSettings& settings) const = 0;
+    // Random play from the initial state. This one works for any game, through describe and advance;
+    // engines with a faster way override it.
+    virtual PlayoutResult playouts(const PlayoutSettings& settings) const;
 
     virtual std::vector<std::string> facts(const uint8_t* state) const = 0;
     // What each role saw when this state was reached (GDL-II).

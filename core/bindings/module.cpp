@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/game.h"
+#include "base/large_stack.h"
 #include "circuit/circuit_game.h"
 #include "circuit/cross_check.h"
 #include "datalog/interpreted_game.h"
@@ -57,7 +58,6 @@ nb::dict size_report(const CircuitGame& game) {
     out["describe_gates"] = size.describe_gates;
     out["goal_gates"] = size.goal_gates;
     out["advance_gates"] = size.advance_gates;
-    out["playout_gates"] = size.playout_gates;
     out["lanes"] = size.width * lanes_per_word;
     out["machine_code"] = size.machine_code;
     out["odd_goal"] = size.odd_goal;
@@ -106,6 +106,7 @@ nb::tuple describe(const Game& game, const ConstStates& states) {
 NB_MODULE(_core, m) {
     nb::exception<BudgetExceeded>(m, "BudgetExceeded");
     nb::exception<IllegalMoveError>(m, "IllegalMoveError");
+    nb::exception<NegationInRecursion>(m, "NegationInRecursion");
 
     nb::class_<Game>(m, "Game")
         .def_prop_ro("state_bytes", &Game::state_bytes)
@@ -164,10 +165,15 @@ NB_MODULE(_core, m) {
                 CircuitSettings settings;
                 settings.machine_code = machine_code;
                 settings.width = width;
-                return std::make_unique<CircuitGame>(std::move(program), budget, settings);
+                std::unique_ptr<CircuitGame> game;
+                run_with_large_stack([&] {
+                    game = std::make_unique<CircuitGame>(std::move(program), budget, settings);
+                });
+                return game;
             },
             "symbols"_a, "code"_a, "seconds"_a, "bytes"_a, "instances"_a, "machine_code"_a, "width"_a)
         .def_prop_ro("size", &size_report)
+        .def_prop_ro("playout_gates", &CircuitGame::playout_gates)
         .def_prop_ro("fluents", &CircuitGame::fluents);
 
     nb::class_<InterpretedGame, Game>(m, "InterpretedGame")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/large_stack.h"
 #include "base/transpose.h"
 
 namespace omnilude {
@@ -39,8 +40,8 @@ class CircuitGame::Lease {
 };
 
 CircuitGame::CircuitGame(Program program, Budget& budget, const CircuitSettings& settings) {
-    Circuit circuit;
-    std::vector<bool> initial;
+    Circuit& circuit = circuit_;
+    std::vector<bool>& initial = initial_fluents_;
     {
         const Grounding grounding = ground(program, budget);
         const CircuitNet net = build_net(program, grounding, budget);
@@ -66,13 +67,10 @@ CircuitGame::CircuitGame(Program program, Budget& budget, const CircuitSettings&
     for (size_t f = 0; f < initial.size(); ++f)
         if (initial[f]) initial_[f / 64] |= 1ull << (f % 64);
 
-    const bool machine_code = settings.machine_code && machine_code_possible();
+    machine_code_ = settings.machine_code && machine_code_possible();
     width_ = settings.width ? settings.width : size_.gates < 3000 ? 4 : size_.gates < 20000 ? 2 : 1;
-    if (machine_code) width_ = 1;
+    if (machine_code_) width_ = 1;
     compile(circuit, settings);
-    playout_ = std::make_unique<PlayoutPlan>(
-        make_playout_plan(circuit, initial, {width_, machine_code}));
-    size_.playout_gates = playout_->before_choice->gates() + playout_->after_choice->gates();
     size_.width = width_;
     size_.machine_code = describe_->is_machine_code();
 }
@@ -278,8 +276,24 @@ void CircuitGame::describe(const uint8_t* states, size_t count, Description& out
     }
 }
 
+const PlayoutPlan* CircuitGame::playout_plan() const {
+    std::call_once(playout_once_, [&] {
+        run_with_large_stack([&] {
+            playout_ = make_playout_plan(circuit_, initial_fluents_, {width_, machine_code_});
+        });
+        circuit_ = Circuit();
+    });
+    return playout_.get();
+}
+
+uint64_t CircuitGame::playout_gates() const {
+    const PlayoutPlan* plan = playout_plan();
+    return plan ? plan->before_choice->gates() + plan->after_choice->gates() : 0;
+}
+
 PlayoutResult CircuitGame::playouts(const PlayoutSettings& settings) const {
-    return playout_->run(settings);
+    const PlayoutPlan* plan = playout_plan();
+    return plan ? plan->run(settings) : Game::playouts(settings);
 }
 
 std::vector<std::string> CircuitGame::facts(const uint8_t* state) const {

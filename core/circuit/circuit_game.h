@@ -17,7 +17,7 @@ namespace omnilude {
 
 struct CircuitSettings {
     bool machine_code = true;
-    uint64_t sharing_effort = 20'000'000;
+    uint64_t sharing_effort = 3'000'000;
     uint32_t width = 0;  // words of lanes for each wire; 0: chosen by the size of the circuit
 };
 
@@ -45,12 +45,14 @@ class CircuitGame : public Game {
     // What `check` reports.
     struct Size {
         uint64_t instances, gates, fluents, moves, recursions;
-        uint64_t describe_gates, goal_gates, advance_gates, playout_gates;
+        uint64_t describe_gates, goal_gates, advance_gates;
         uint32_t width;
         bool machine_code;
         bool odd_goal;
     };
     const Size& size() const { return size_; }
+    // Gates of one step of random play, selection included; 0 where there is no special code for it.
+    uint64_t playout_gates() const;
     const std::vector<std::string>& fluents() const { return fluents_; }
 
    private:
@@ -82,8 +84,15 @@ class CircuitGame : public Game {
     size_t state_words_ = 0;
     uint32_t state_bits_ = 0, frame_slots_ = 0, width_ = 1;
     std::unique_ptr<Code> describe_, goal_, advance_;
-    std::unique_ptr<PlayoutPlan> playout_;
     Size size_{};
+
+    // Made when first asked for: proving what is exclusive takes longer than the rest of loading.
+    const PlayoutPlan* playout_plan() const;
+    mutable std::once_flag playout_once_;
+    mutable std::unique_ptr<PlayoutPlan> playout_;
+    mutable Circuit circuit_;  // grows by the gates of the plan, then nobody needs it
+    std::vector<bool> initial_fluents_;
+    bool machine_code_ = false;
 
     mutable std::mutex mutex_;
     mutable std::vector<std::unique_ptr<Workspace>> idle_;

@@ -71,10 +71,11 @@ class Substitution {
 
 }  // namespace
 
-PlayoutPlan make_playout_plan(Circuit& circuit, const std::vector<bool>& initial,
+std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vector<bool>& initial,
                               const PlayoutOptions& options) {
     Graph& g = circuit.graph;
-    PlayoutPlan plan;
+    auto result = std::make_unique<PlayoutPlan>();
+    PlayoutPlan& plan = *result;
     plan.width = options.width;
     plan.fluents = static_cast<uint32_t>(circuit.fluents.size());
     plan.initial = initial;
@@ -92,8 +93,6 @@ PlayoutPlan make_playout_plan(Circuit& circuit, const std::vector<bool>& initial
     Substitution substitute(g);
     for (size_t r = 0; r < made.size(); ++r)
         for (size_t m = 0; m < made[r].size(); ++m) substitute.set(circuit.does[r][m], made[r][m]);
-    // A recursive relation that rests on the moves made cannot be rewritten here: its definitions
-    // keep the variables, which are then outputs of the selection.
     std::vector<Wire> next;
     for (Wire w : circuit.next) next.push_back(substitute(w));
 
@@ -187,11 +186,10 @@ PlayoutPlan make_playout_plan(Circuit& circuit, const std::vector<bool>& initial
             for (Wire w : g.recursions[r].definitions) work.push_back(node_of(w));
         }
     }
-    // Move variables that a recursion still uses are made by the selection itself.
-    for (size_t r = 0; r < made.size(); ++r)
-        for (size_t m = 0; m < made[r].size(); ++m)
-            if (seen[node_of(circuit.does[r][m])])
-                throw BudgetExceeded("a recursive relation that rests on the moves made");
+    // The definitions of a recursion are not rewritten: one that rests on the moves made has no plan.
+    for (const auto& role : circuit.does)
+        for (Wire w : role)
+            if (seen[node_of(w)]) return nullptr;
     for (size_t f = 0; f < after.size(); ++f)
         second.outputs.push_back({after[f], Slot::after(static_cast<uint32_t>(f))});
 
@@ -200,27 +198,7 @@ PlayoutPlan make_playout_plan(Circuit& circuit, const std::vector<bool>& initial
     plan.after_choice = std::make_unique<Code>(second, used_second, options.machine_code);
     plan.goal = std::make_unique<Code>(goals, used_goals, options.machine_code);
     plan.frame_slots = std::max({used_first, used_second, used_goals});
-    return plan;
-}
-
-void PlayoutResult::add(const PlayoutResult& other) {
-    if (outcomes.empty()) {
-        outcomes = other.outcomes;
-    } else {
-        for (size_t i = 0; i < other.outcomes.size(); ++i)
-            outcomes[i].count += other.outcomes[i].count;
-    }
-    finished += other.finished;
-    stuck += other.stuck;
-    cut += other.cut;
-    steps += other.steps;
-    auto sum = [](std::vector<uint64_t>& to, const std::vector<uint64_t>& from) {
-        if (to.size() < from.size()) to.resize(from.size(), 0);
-        for (size_t i = 0; i < from.size(); ++i) to[i] += from[i];
-    };
-    sum(lengths, other.lengths);
-    sum(legal_moves, other.legal_moves);
-    sum(choices, other.choices);
+    return result;
 }
 
 PlayoutResult PlayoutPlan::run(const PlayoutSettings& settings) const {

@@ -44,8 +44,9 @@ struct PlayoutOptions {
     uint32_t width;
     bool machine_code;
 };
-PlayoutPlan make_playout_plan(Circuit& circuit, const std::vector<bool>& initial,
-                              const PlayoutOptions& options);
+// Adds gates to the circuit. Null where the circuit has none: see Game::playouts.
+std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vector<bool>& initial,
+                                               const PlayoutOptions& options);
 
 // One unit of work: `playouts` from a stream of random numbers of its own.
 PlayoutResult run_playout_unit_generic(const PlayoutPlan& plan, const PlayoutSettings& settings,

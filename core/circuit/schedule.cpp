@@ -7,7 +7,7 @@ namespace {
 class Scheduler {
    public:
     explicit Scheduler(const Task& task)
-        : task_(task), graph_(*task.graph), done_(graph_.size(), false) {
+        : task_(task), graph_(*task.graph), done_(graph_.size(), false), place_(graph_.size(), 0) {
         out_.inverted.assign(graph_.size(), false);
         done_[0] = true;
         for (uint32_t n = 0; n < task.inputs.size(); ++n)
@@ -82,47 +82,50 @@ class Scheduler {
         // Gates below the definitions, bottom up; those that rest on the region's own atoms are
         // evaluated again and again, the others once, before.
         std::vector<uint32_t> order;
-        std::vector<uint8_t> state(graph_.size(), 0);  // 1 open, 2 outside the loop, 3 inside
-        for (Wire atom : region.atoms) state[node_of(atom)] = 3;
-        auto outside = [&](uint32_t n) { return state[n] == 2; };
+        // What is known of a node for this region: twice its number, plus 1 if inside the loop.
+        const uint64_t mark_outside = 2 * (uint64_t{number} + 1), mark_inside = mark_outside + 1;
+        auto seen = [&](uint32_t n) { return place_[n] / 2 == uint64_t{number} + 1; };
+        auto outside = [&](uint32_t n) { return place_[n] == mark_outside; };
+        for (Wire atom : region.atoms) place_[node_of(atom)] = mark_inside;
         for (Wire definition : region.definitions) {
             std::vector<uint32_t> work{node_of(definition)};
             while (!work.empty()) {
                 const uint32_t n = work.back();
-                if (state[n] >= 2) {
+                if (seen(n)) {
                     work.pop_back();
                     continue;
                 }
                 if (done_[n] || !graph_.is_gate(n)) {
-                    state[n] = 2;
+                    place_[n] = mark_outside;
                     work.pop_back();
                     continue;
                 }
                 const uint32_t a = node_of(graph_.node(n).a), b = node_of(graph_.node(n).b);
-                if (state[a] >= 2 && state[b] >= 2) {
-                    state[n] = outside(a) && outside(b) ? 2 : 3;
-                    if (state[n] == 3) order.push_back(n);
+                if (seen(a) && seen(b)) {
+                    place_[n] = outside(a) && outside(b) ? mark_outside : mark_inside;
+                    if (!outside(n)) order.push_back(n);
                     work.pop_back();
                     continue;
                 }
-                if (state[b] < 2) work.push_back(b);
-                if (state[a] < 2) work.push_back(a);
+                if (!seen(b)) work.push_back(b);
+                if (!seen(a)) work.push_back(a);
             }
         }
-        for (uint32_t n : order) {
+        // Visiting may schedule other regions and so forget these marks: collect first.
+        std::vector<uint32_t> needed;
+        for (uint32_t n : order)
             for (Wire w : {graph_.node(n).a, graph_.node(n).b})
-                if (outside(node_of(w))) visit(node_of(w));
-        }
+                if (outside(node_of(w))) needed.push_back(node_of(w));
         for (Wire definition : region.definitions)
-            if (outside(node_of(definition))) visit(node_of(definition));
+            if (outside(node_of(definition))) needed.push_back(node_of(definition));
+        for (uint32_t n : needed) visit(n);
         using Kind = Schedule::Step::Kind;
         out_.steps.push_back({Kind::LoopBegin, Op::And, false, number, 0, 0});
         size_t at = 0;
         for (size_t i = 0; i < region.atoms.size(); ++i) {
             // `order` holds each definition's gates before those of the next one.
             const uint32_t definition = node_of(region.definitions[i]);
-            if (state[definition] == 3 && !done_[definition])
-                while (!done_[definition]) emit_gate(order[at++]);
+            while (!done_[definition]) emit_gate(order[at++]);
             out_.steps.push_back({Kind::Feedback, Op::And, flipped(region.definitions[i]),
                                   node_of(region.atoms[i]), definition, 0});
         }
@@ -133,6 +136,7 @@ class Scheduler {
     const Graph& graph_;
     std::vector<bool> done_;
     std::vector<bool> region_done_;
+    std::vector<uint64_t> place_;  // by node, for the region being scheduled
     Schedule out_;
 };
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/random.h"
-
 namespace omnilude {
 
 InterpretedGame::InterpretedGame(std::unique_ptr<Reasoner> reasoner)
@@ -110,60 +108,6 @@ void InterpretedGame::describe(const uint8_t* states, size_t count, Description&
             out.offsets.push_back(static_cast<uint32_t>(out.moves.size()));
         }
     }
-}
-
-PlayoutResult InterpretedGame::playouts(const PlayoutSettings& settings) const {
-    PlayoutResult result;
-    std::vector<std::vector<uint64_t>> counts(roles(), std::vector<uint64_t>(101, 0));
-    if (settings.detailed) {
-        result.legal_moves.assign(roles(), 0);
-        result.choices.assign(roles(), 0);
-    }
-    for (uint64_t p = 0; p < settings.playouts; ++p) {
-        RandomStream random(settings.seed, p);
-        Reasoner::Position position = reasoner_->initial();
-        uint64_t length = 0;
-        for (;; ++length) {
-            const std::lock_guard lock(mutex_);
-            const Reasoner::View view = reasoner_->view(position, true, true);
-            if (view.terminal) {
-                ++result.finished;
-                for (uint32_t r = 0; r < roles(); ++r)
-                    for (int value : view.goals[r])
-                        if (value >= 0 && value <= 100) ++counts[r][static_cast<size_t>(value)];
-                break;
-            }
-            if (length >= settings.max_length) {
-                ++result.cut;
-                break;
-            }
-            if (std::any_of(view.legal.begin(), view.legal.end(),
-                            [](const auto& moves) { return moves.empty(); })) {
-                ++result.stuck;
-                break;
-            }
-            std::vector<Term> joint;
-            for (uint32_t r = 0; r < roles(); ++r) {
-                const auto& moves = view.legal[r];
-                joint.push_back(moves[random.below(moves.size())]);
-                if (settings.detailed) {
-                    result.legal_moves[r] += moves.size();
-                    result.choices[r] += moves.size() > 1;
-                }
-            }
-            position = reasoner_->play(position, joint).next;
-            ++result.steps;
-        }
-        if (settings.detailed) {
-            if (result.lengths.size() <= length) result.lengths.resize(length + 1, 0);
-            ++result.lengths[length];
-        }
-    }
-    for (uint32_t r = 0; r < roles(); ++r)
-        for (int value = 0; value <= 100; ++value)
-            if (counts[r][static_cast<size_t>(value)])
-                result.outcomes.push_back({r, value, counts[r][static_cast<size_t>(value)]});
-    return result;
 }
 
 std::vector<std::string> InterpretedGame::facts(const uint8_t* state) const {

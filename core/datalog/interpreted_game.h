@@ -24,7 +24,6 @@ class InterpretedGame : public Game {
     void initial(uint8_t* state) const override;
     void advance(uint8_t* states, size_t count, const int32_t* moves) const override;
     void describe(const uint8_t* states, size_t count, Description& out) const override;
-    PlayoutResult playouts(const PlayoutSettings& settings) const override;
     std::vector<std::string> facts(const uint8_t* state) const override;
     std::vector<std::string> percepts(const uint8_t* state, uint32_t role) const override;
 

@@ -17,45 +17,6 @@ bool all_bound(const Pattern& pattern, const std::vector<bool>& bound) {
 
 }  // namespace
 
-// Walks a pattern and sorts its places into what must hold, what is looked up by, what is learnt.
-Joiner::Match Joiner::make_match(const Pattern& pattern, std::vector<bool>& bound, bool indexed) {
-    Match match;
-    IndexShape shape{head_functor(program_.bank, pattern), {}, {}};
-    std::vector<bool> fresh(bound.size(), false);
-    Path path;
-    size_t at = 0;
-    auto walk = [&](auto&& self, bool root) -> void {
-        const PatternNode node = pattern[at++];
-        if (node.kind == Kind::Variable) {
-            if (bound[node.value]) {
-                shape.keys.push_back(path);
-                match.keys.push_back({false, node.value});
-            } else if (fresh[node.value]) {
-                match.repeats.push_back({path, node.value});
-            } else {
-                fresh[node.value] = true;
-                match.binds.push_back({path, node.value});
-            }
-        } else if (node.kind == Kind::Constant) {
-            if (root && program_.bank.arity_of(shape.predicate) == 0) return;
-            shape.keys.push_back(path);
-            match.keys.push_back({true, node.value});
-        } else {
-            if (!root) shape.checks.push_back({path, node.value});
-            for (uint32_t i = 0; i < program_.bank.arity_of(node.value); ++i) {
-                path.push_back(static_cast<uint16_t>(i));
-                self(self, false);
-                path.pop_back();
-            }
-        }
-    };
-    walk(walk, true);
-    for (size_t v = 0; v < bound.size(); ++v)
-        if (fresh[v]) bound[v] = true;
-    if (indexed) match.index = database_.index(shape);
-    return match;
-}
-
 // How many facts a literal is likely to match once `bound` variables have values.
 double Joiner::estimate(const Pattern& pattern, const std::vector<bool>& bound) const {
     const Functor predicate = head_functor(program_.bank, pattern);
@@ -86,7 +47,7 @@ uint32_t Joiner::make_plan(const Rule& rule, int32_t trigger, const std::vector<
             continue;
         left.push_back(i);
     }
-    if (trigger >= 0) plan.entry = make_match(rule.body[trigger].pattern, bound, false);
+    if (trigger >= 0) plan.entry = make_match(program_.bank, database_, rule.body[trigger].pattern, bound, false);
     while (!left.empty()) {
         // Tests as soon as they can be made, else the literal with fewest expected matches.
         size_t best = left.size();
@@ -109,7 +70,7 @@ uint32_t Joiner::make_plan(const Rule& rule, int32_t trigger, const std::vector<
             step.kind = Step::Kind::Match;
             const Functor f = head_functor(program_.bank, literal.pattern);
             step.not_newest = static_cast<int32_t>(i) < trigger && f < recursive.size() && recursive[f];
-            step.match = make_match(literal.pattern, bound, true);
+            step.match = make_match(program_.bank, database_, literal.pattern, bound, true);
         } else if (literal.kind == Literal::Kind::Negative) {
             step.kind = Step::Kind::Absent;
         }
@@ -145,14 +106,6 @@ Joiner::Group Joiner::prepare(std::span<const uint32_t> strata,
     return group;
 }
 
-bool Joiner::bind(const Match& match, Term fact) {
-    for (const Place& place : match.binds)
-        bindings_[place.variable] = follow(program_.bank, fact, place.path);
-    for (const Place& place : match.repeats)
-        if (bindings_[place.variable] != follow(program_.bank, fact, place.path)) return false;
-    return true;
-}
-
 void Joiner::join(const Plan& plan, size_t number, const Sink& sink) {
     if (number == plan.steps.size()) {
         const Term head = substitute(program_.bank, plan.rule->head, bindings_);
@@ -184,7 +137,7 @@ void Joiner::join(const Plan& plan, size_t number, const Sink& sink) {
         const Term fact = database_.fact(match.index, entry);
         budget_.spend();
         if (step.not_newest && fact == newest_) continue;
-        if (!bind(match, fact)) continue;
+        if (!match.bind(program_.bank, fact, bindings_)) continue;
         matched_[step.literal] = fact;
         join(plan, number + 1, sink);
     }
@@ -207,7 +160,7 @@ void Joiner::start(const Plan& plan, Term fact, const Sink& sink) {
             return true;
         };
         budget_.spend();
-        if (!fits(fits, fact) || !bind(plan.entry, fact)) return;
+        if (!fits(fits, fact) || !plan.entry.bind(program_.bank, fact, bindings_)) return;
         matched_[plan.trigger] = fact;
     }
     join(plan, 0, sink);
@@ -224,12 +177,6 @@ void Joiner::run(const Group& group, const Sink& sink) {
         if (predicate >= group.triggers.size()) continue;
         for (uint32_t plan : group.triggers[predicate]) start(plans_[plan], fact, sink);
     }
-    queue_.clear();
-    head_ = 0;
-}
-
-void Joiner::reset() {
-    for (Term fact : queue_) queued_[fact] = 0;
     queue_.clear();
     head_ = 0;
 }

@@ -1,8 +1,7 @@
 // Rules turned into join plans, and the semi-naive fixpoint that runs them.
 //
-// The same plans serve two masters: exact evaluation of one position (the interpreter), where every
-// negation is tested, and grounding, where a negation of something that changes during play is
-// left open and every way to fire a rule is handed to a sink.
+// Static facts are derived with every negation tested; when rules are grounded, a negation of
+// something that changes during play is left open. Every way to fire a rule is handed to a sink.
 #pragma once
 
 #include <functional>
@@ -10,7 +9,7 @@
 #include <vector>
 
 #include "base/budget.h"
-#include "datalog/database.h"
+#include "datalog/match.h"
 
 namespace omnilude {
 
@@ -39,25 +38,10 @@ class Joiner {
         queue_.push_back(fact);
     }
     void run(const Group& group, const Sink& sink);
-    // Forgets what is queued: for the caller who caught an exception in the middle of a run.
-    void reset();
 
     std::span<const Term> bindings() const { return bindings_; }
 
    private:
-    struct Slot {  // a variable's value or a constant
-        bool constant;
-        uint32_t value;
-    };
-    struct Place {
-        Path path;
-        uint32_t variable;
-    };
-    struct Match {
-        uint32_t index = 0;
-        std::vector<Slot> keys;
-        std::vector<Place> binds, repeats;
-    };
     struct Step {
         enum class Kind : uint8_t { Match, Absent, Differ };
         Kind kind;
@@ -74,11 +58,9 @@ class Joiner {
 
     uint32_t make_plan(const Rule& rule, int32_t trigger, const std::vector<bool>& recursive,
                        const std::function<bool(Functor)>& open);
-    Match make_match(const Pattern& pattern, std::vector<bool>& bound, bool indexed);
     double estimate(const Pattern& pattern, const std::vector<bool>& bound) const;
     void start(const Plan& plan, Term fact, const Sink& sink);
     void join(const Plan& plan, size_t step, const Sink& sink);
-    bool bind(const Match& match, Term fact);
 
     Program& program_;
     Database& database_;

@@ -1,20 +1,22 @@
 // The sound interpreter: one position at a time, straight from the rules.
 //
-// It is the engine of games whose grounding would explode, and the witness against which every
-// circuit is checked when it is loaded. Not thread-safe: callers hold a lock.
+// It is the engine of games whose circuit would be too large, and the witness against which every
+// circuit is checked when it is loaded: it shares neither the splitting of rules nor the joins with
+// the way to the circuit. Not thread-safe: callers hold a lock.
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include "datalog/join.h"
+#include "datalog/prover.h"
 
 namespace omnilude {
 
 class Reasoner {
    public:
-    // Each query may take at most `seconds`; construction (static facts) spends from the same.
+    // Each query may take at most `seconds` and `bytes`; so may the constructor.
     Reasoner(Program program, double seconds, uint64_t bytes);
+    Reasoner(const Reasoner&) = delete;
+    Reasoner& operator=(const Reasoner&) = delete;
 
     using Position = std::vector<Term>;  // fluents, sorted
     const Position& initial() const { return initial_; }
@@ -33,26 +35,21 @@ class Reasoner {
     Transition play(const Position& position, std::span<const Term> moves);
 
     const TermBank& bank() const { return program_.bank; }
-    TermBank& bank() { return program_.bank; }
     const std::vector<Term>& roles() const { return program_.roles; }
-    const Database& database() const { return database_; }
 
    private:
-    struct Query {
-        std::vector<Joiner::Group> groups;
-        std::vector<Functor> predicates;  // to be cleared afterwards
-    };
-    Query prepare(std::span<const Functor> wanted);
-    void evaluate(const Query& query, const Position& position, std::span<const Term> moves);
-    size_t role_number(Term role) const;
+    // Runs `questions` about a position, with the moves made in it if any.
+    template <class Questions>
+    void inquire(const Position& position, std::span<const Term> moves, Questions questions);
+    std::vector<Term> values(Functor predicate);             // x of predicate(x)
+    std::vector<Term> values(Functor predicate, Term role);  // x of predicate(role, x)
 
     Program program_;
     Database database_;
     double seconds_;
     uint64_t bytes_;
     Budget budget_;
-    Joiner joiner_;
-    Query legal_, goal_, both_, next_;
+    Prover prover_;
     Position initial_;
 };
 

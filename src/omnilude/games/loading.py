@@ -40,7 +40,10 @@ def load_text(
         engine = "interpreter"
         try:
             core = _core.InterpretedGame.make(
-                program.symbols, program.code, settings.query_seconds, settings.memory
+                program.as_written.symbols,
+                program.as_written.code,
+                settings.query_seconds,
+                settings.memory,
             )
         except (_core.BudgetExceeded, MemoryError) as error:
             raise BudgetExceeded(
@@ -55,8 +58,8 @@ def load_text(
 
 def _make_circuit(program: GdlProgram, settings: LoadSettings) -> _core.CircuitGame:
     circuit = _core.CircuitGame.make(
-        program.symbols,
-        program.code,
+        program.split.symbols,
+        program.split.code,
         settings.seconds,
         settings.memory,
         settings.instances,
@@ -75,8 +78,8 @@ def _check_circuit(
     try:
         _, _, difference = _core.cross_check(
             circuit,
-            program.symbols,
-            program.code,
+            program.as_written.symbols,
+            program.as_written.code,
             settings.check_playouts,
             settings.check_seconds,
             settings.memory,

@@ -11,7 +11,7 @@ from omnilude.errors import SettingsError
 class LoadSettings:
     """Everything has a sensible default; budgets apply to each engine that is tried."""
 
-    seconds: float = 30.0
+    seconds: float = 20.0
     """Time to ground the rules and build the circuit; beyond it the game is interpreted."""
     memory: int = 3 << 30
     """Bytes that grounding may use."""

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from omnilude.rules.gdl.checks import check_rules, check_stages, drop_unused, find_roles
-from omnilude.rules.gdl.encode import encode
+from omnilude.rules.gdl.encode import EncodedRules, encode
 from omnilude.rules.gdl.reader import read_rules
 from omnilude.rules.gdl.specialise import specialise
 from omnilude.rules.gdl.split import split_rules
@@ -23,8 +20,8 @@ class GdlProgram:
     file: str
     roles: tuple[str, ...]
     rules: tuple[Rule, ...]  # as written, after `or` and `not` were resolved
-    symbols: list[str]
-    code: NDArray[np.int32]
+    as_written: EncodedRules  # for the interpreter
+    split: EncodedRules  # for grounding
     warnings: tuple[str, ...]
     hidden: bool  # whether `sees` is used
 
@@ -36,14 +33,14 @@ def compile_gdl(text: str, file: str) -> GdlProgram:
     warnings = check_rules(rules, file)
     stratified = specialise(rules)
     check_stages(stratified, stratify(stratified, file), file)
-    used = split_rules(drop_unused(stratified))
-    symbols, code = encode(used, stratify(used, file), roles)
+    used = drop_unused(stratified)
+    split = split_rules(used)
     return GdlProgram(
         file=file,
         roles=tuple(roles),
         rules=tuple(rules),
-        symbols=symbols,
-        code=code,
+        as_written=encode(used, stratify(used, file), roles),
+        split=encode(split, stratify(split, file), roles),
         warnings=tuple(warnings),
         hidden=any(rule.head.name == "sees" for rule in rules),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,17 @@ from omnilude.rules.gdl.terms import Kind, Predicate, Rule, Term, Variable
 _WORDS = ("role", "init", "true", "next", "legal", "does", "goal", "terminal", "sees")
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedRules:
+    """The symbols, and the code that names them by number."""
+
+    symbols: list[str]
+    code: NDArray[np.int32]
+
+
 def encode(
     rules: Sequence[Rule], strata: Iterable[Stratum], roles: Iterable[str]
-) -> tuple[list[str], NDArray[np.int32]]:
-    """The symbols, and the code that names them by number."""
+) -> EncodedRules:
     encoder = _Encoder()
     for word in _WORDS:
         encoder.predicate((word, RELATIONS[word]))
@@ -35,7 +43,7 @@ def encode(
     role_terms = {str(rule.head.arguments[0]): rule.head for rule in rules if rule.head.name == "role"}
     for role in roles:
         encoder.term(role_terms[role].arguments[0], {})
-    return list(encoder.symbols), np.array(encoder.code, dtype=np.int32)
+    return EncodedRules(list(encoder.symbols), np.array(encoder.code, dtype=np.int32))
 
 
 class _Encoder:
