@@ -15,13 +15,16 @@ Outcome = tuple[int, int]  # role, goal value
 STUCK = (-1, -1)
 
 
-def exact_outcomes(game: Game, limit: int = 20_000) -> dict[Outcome, float] | None:
-    """The chance of each (role, goal value), and of STUCK; None where there are too many states."""
+def exact_outcomes(
+    game: Game, limit: int = 20_000, steps: int = 100
+) -> dict[Outcome, float] | None:
+    """The chance of each (role, goal value), and of STUCK; None where there is too much to do."""
     roles = len(game.roles)
     chances: dict[Outcome, float] = {}
     states = {game.initial_states(1)[0].tobytes(): 1.0}
     while states:
-        if len(states) > limit:
+        steps -= 1
+        if len(states) > limit or steps < 0:
             return None
         blocks = np.frombuffer(b"".join(states), np.uint8).reshape(len(states), -1)
         batch = game.describe(blocks)

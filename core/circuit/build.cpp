@@ -1,7 +1,6 @@
 #include "circuit/build.h"
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 
 namespace omnilude {
@@ -201,10 +200,8 @@ class Builder {
                 } else if (f == program_.sees) {
                     out_.sees[r].push_back({value, wires_[t]});
                 } else {
-                    const std::string text = bank.text(value);
-                    int number = -1;
-                    std::from_chars(text.data(), text.data() + text.size(), number);
-                    if (number < 0 || number > 100 || std::to_string(number) != text)
+                    const int number = goal_value(bank.text(value));
+                    if (number < 0)
                         out_.odd_goal = true;
                     else
                         out_.goals[r].push_back({number, wires_[t]});

@@ -293,7 +293,14 @@ uint64_t CircuitGame::playout_gates() const {
 
 PlayoutResult CircuitGame::playouts(const PlayoutSettings& settings) const {
     const PlayoutPlan* plan = playout_plan();
-    return plan ? plan->run(settings) : Game::playouts(settings);
+    if (!plan) return Game::playouts(settings);
+    PlayoutResult result = plan->run(settings);
+    // Without exactly one goal value for each role, wires cannot simply be counted.
+    std::vector<uint64_t> counted(roles_.size(), 0);
+    for (const auto& outcome : result.outcomes) counted[outcome.role] += outcome.count;
+    for (uint64_t count : counted)
+        if (count != result.finished) return Game::playouts(settings);
+    return result;
 }
 
 std::vector<std::string> CircuitGame::facts(const uint8_t* state) const {

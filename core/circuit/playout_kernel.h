@@ -32,7 +32,7 @@ class PlayoutUnit {
                 key1_[k][i] = static_cast<uint32_t>(key);
                 key2_[k][i] = static_cast<uint32_t>(key >> 32);
             }
-        counts_.assign(plan.goals.size(), 0);
+        counts_.assign(plan.goal_slots.size(), 0);
         if (settings.detailed) {
             started_.assign(lanes_per_word * W, 0);
             result_.legal_moves.assign(plan.legal.size(), 0);
@@ -48,6 +48,7 @@ class PlayoutUnit {
             to_start -= std::min<uint64_t>(to_start, lanes_per_word);
         }
         to_start_ = to_start;
+        active_count_ = playouts - to_start;
         // How many lanes may wait for the goals to be worth computing.
         const uint64_t lanes = lanes_per_word * W;
         const uint64_t enough = plan_.hold ? std::max<uint64_t>(1, lanes / 8) : 1;
@@ -68,8 +69,8 @@ class PlayoutUnit {
             std::swap(before, after);
         }
         result_.finished -= result_.stuck + result_.cut;
-        for (size_t i = 0; i < counts_.size(); ++i)
-            result_.outcomes.push_back({plan_.goals[i].role, plan_.goals[i].value, counts_[i]});
+        for (const PlayoutPlan::GoalCount& goal : plan_.goals)
+            result_.outcomes.push_back({goal.role, goal.value, counts_[goal.count]});
         return std::move(result_);
     }
 
@@ -88,13 +89,13 @@ class PlayoutUnit {
 
     // Counts the playouts that ended and gives their lanes the next ones, if any are left.
     void finish_lanes(Lanes* before, Lanes* after, uint64_t enough, uint64_t step) {
-        uint64_t ended = 0, running = 0;
+        uint64_t ended = 0;
         Vector over[W];
         for (uint32_t k = 0; k < W; ++k) {
             over[k] = (word(plan_.terminal_slot, k) | word(plan_.stuck_slot, k) | cut_[k]) & active_[k];
-            running += count_ones(active_[k] & ~over[k]);
             ended += count_ones(over[k]);
         }
+        const uint64_t running = active_count_ - ended;
         result_.steps += running;
         if (ended == 0 || (plan_.hold && ended < enough && running > 0)) {
             for (uint32_t k = 0; k < W; ++k) {
@@ -109,7 +110,7 @@ class PlayoutUnit {
             const Vector stuck = over[k] & word(plan_.stuck_slot, k) & ~cut;
             const Vector terminal = over[k] & word(plan_.terminal_slot, k);
             for (size_t i = 0; i < counts_.size(); ++i)
-                counts_[i] += count_ones(word(plan_.goals[i].slot, k) & terminal);
+                counts_[i] += count_ones(word(plan_.goal_slots[i], k) & terminal);
             if (any_of(cut) || any_of(stuck)) {
                 result_.cut += count_ones(cut);
                 result_.stuck += count_ones(stuck);
@@ -131,12 +132,12 @@ class PlayoutUnit {
 
     // Lanes among `over` that get no further playout.
     void retire(const Vector* over, uint64_t count) {
+        active_count_ -= count;
         for (uint32_t k = 0; k < W; ++k)
             for (int i = 0; i < 4; ++i)
                 for (uint64_t left = over[k][i]; left != 0 && count > 0; left &= left - 1, --count)
                     active_[k][i] &= ~(left & -left);
-        done_ = true;
-        for (uint32_t k = 0; k < W; ++k) done_ &= !any_of(active_[k]);
+        done_ = active_count_ == 0;
     }
 
     void record_lengths(const Vector& over, uint32_t k, uint64_t step) {
@@ -194,39 +195,78 @@ class PlayoutUnit {
         }
     }
 
-    Vector random_word(uint32_t k) const {
-        const uint32_t c = counter_ * random_counter_step;
-        Vector32 x = key1_[k] + c;
+    static Vector random_word(uint32_t counter, const Vector32& key1, const Vector32& key2) {
+        Vector32 x = key1 + counter * random_counter_step;
         x ^= x >> 16;
         x *= random_multiplier_1;
         x ^= x >> 15;
-        x += key2_[k];
+        x += key2;
         x *= random_multiplier_2;
         x ^= x >> 15;
         return reinterpret_cast<const Vector&>(x);
     }
 
     // A number from 0 to top_rank in every lane, uniform: drawn below the next power of two and
-    // drawn again, in the lanes where it was too large, until none is.
+    // drawn again, in the lanes where it was too large, until none is. The number of bits is a
+    // constant of the code, so that everything stays in registers.
+    template <size_t Bits>
+    void draw_bits(const PlayoutPlan::Draw& draw) {
+        uint32_t counter = counter_;
+        for (uint32_t k = 0; k < W; ++k) {
+            const Vector32 key1 = key1_[k], key2 = key2_[k];
+            Vector rank[Bits], open{~0ull, ~0ull, ~0ull, ~0ull};
+            for (size_t i = 0; i < Bits; ++i) rank[i] = Vector{0, 0, 0, 0};
+            do {
+                Vector above{0, 0, 0, 0};  // drawn > top_rank
+                for (size_t i = 0; i < Bits; ++i) {
+                    const Vector drawn =
+                        random_word(++counter, key1, key2) & word(draw.mask[i], k);
+                    const Vector top = word(draw.top_rank[i], k);
+                    above = (drawn & ~top) | (above & ~(drawn ^ top));
+                    rank[i] ^= (rank[i] ^ drawn) & open;
+                }
+                open &= above;
+            } while (any_of(open));
+            for (size_t i = 0; i < Bits; ++i) word(draw.rank[i], k) = rank[i];
+        }
+        counter_ = counter;
+    }
+
     void draw_ranks() {
         for (const PlayoutPlan::Draw& draw : plan_.draws) {
-            const size_t bits = draw.rank.size();
-            for (uint32_t k = 0; k < W; ++k) {
-                Vector open{~0ull, ~0ull, ~0ull, ~0ull};
-                for (size_t i = 0; i < bits; ++i) word(draw.rank[i], k) = Vector{0, 0, 0, 0};
-                do {
-                    Vector above{0, 0, 0, 0};  // drawn > top_rank
-                    for (size_t i = 0; i < bits; ++i) {
-                        ++counter_;
-                        const Vector drawn = random_word(k) & word(draw.mask[i], k);
-                        const Vector top = word(draw.top_rank[i], k);
-                        above = (drawn & ~top) | (above & ~(drawn ^ top));
-                        Vector& rank = word(draw.rank[i], k);
-                        rank = (rank & ~open) | (drawn & open);
-                    }
-                    open &= above;
-                } while (any_of(open));
+            switch (draw.rank.size()) {
+                case 1: draw_bits<1>(draw); break;
+                case 2: draw_bits<2>(draw); break;
+                case 3: draw_bits<3>(draw); break;
+                case 4: draw_bits<4>(draw); break;
+                case 5: draw_bits<5>(draw); break;
+                case 6: draw_bits<6>(draw); break;
+                case 7: draw_bits<7>(draw); break;
+                case 8: draw_bits<8>(draw); break;
+                case 9: draw_bits<9>(draw); break;
+                case 10: draw_bits<10>(draw); break;
+                default: draw_any(draw); break;
             }
+        }
+    }
+
+    void draw_any(const PlayoutPlan::Draw& draw) {
+        const size_t bits = draw.rank.size();
+        for (uint32_t k = 0; k < W; ++k) {
+            Vector open{~0ull, ~0ull, ~0ull, ~0ull};
+            for (size_t i = 0; i < bits; ++i) word(draw.rank[i], k) = Vector{0, 0, 0, 0};
+            do {
+                Vector above{0, 0, 0, 0};
+                for (size_t i = 0; i < bits; ++i) {
+                    const Vector drawn =
+                        random_word(++counter_, key1_[k], key2_[k]) & word(draw.mask[i], k);
+                    const Vector top = word(draw.top_rank[i], k);
+                    above = (drawn & ~top) | (above & ~(drawn ^ top));
+                    Vector& rank = word(draw.rank[i], k);
+                    rank ^= (rank ^ drawn) & open;
+                }
+                open &= above;
+            } while (any_of(open));
         }
     }
 
@@ -236,7 +276,7 @@ class PlayoutUnit {
     Vector32 key1_[W], key2_[W];
     uint32_t counter_ = 0;
     Vector active_[W], cut_[W], fresh_[W];
-    uint64_t to_start_ = 0, clock_ = 0;
+    uint64_t to_start_ = 0, active_count_ = 0, clock_ = 0;
     bool done_ = false;
     std::vector<uint64_t> counts_, started_, held_since_;
     PlayoutResult result_;

@@ -105,8 +105,12 @@ std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vect
     std::vector<Wire> goal_wires;
     for (uint32_t r = 0; r < circuit.goals.size(); ++r)
         for (const auto& goal : circuit.goals[r]) {
-            plan.goals.push_back({r, goal.value, frame++});
-            goal_wires.push_back(goal.wire);
+            auto at = std::find(goal_wires.begin(), goal_wires.end(), goal.wire);
+            if (at == goal_wires.end()) {
+                at = goal_wires.insert(at, goal.wire);
+                plan.goal_slots.push_back(frame++);
+            }
+            plan.goals.push_back({r, goal.value, static_cast<uint32_t>(at - goal_wires.begin())});
         }
 
     std::vector<Wire> first_roots{circuit.terminal, stuck};
@@ -148,8 +152,8 @@ std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vect
         }
         if (!draw.rank.empty()) plan.draws.push_back(std::move(draw));
     }
-    for (size_t k = 0; k < plan.goals.size(); ++k)
-        (plan.hold ? goals : first).outputs.push_back({goal_wires[k], Slot::frame(plan.goals[k].slot)});
+    for (size_t k = 0; k < goal_wires.size(); ++k)
+        (plan.hold ? goals : first).outputs.push_back({goal_wires[k], Slot::frame(plan.goal_slots[k])});
     for (const auto& role : circuit.legal) {
         plan.legal.emplace_back();
         for (Wire w : role) {

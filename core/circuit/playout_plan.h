@@ -24,7 +24,7 @@ struct PlayoutPlan {
     struct GoalCount {
         uint32_t role;
         int value;
-        uint32_t slot;
+        uint32_t count;  // number of its wire in goal_slots
     };
     uint32_t width = 1;
     uint32_t frame_slots = 0, fluents = 0;
@@ -33,6 +33,7 @@ struct PlayoutPlan {
     // Goals that cost much are computed only when enough lanes wait for them; those lanes are held.
     bool hold = false;
     std::vector<GoalCount> goals;
+    std::vector<uint32_t> goal_slots;  // one for each different wire: one's win is another's loss
     std::vector<Draw> draws;
     std::vector<std::vector<uint32_t>> legal;  // by role: frame slots, for detailed statistics
     std::unique_ptr<Code> before_choice, after_choice, goal;

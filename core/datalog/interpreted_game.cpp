@@ -97,7 +97,7 @@ void InterpretedGame::describe(const uint8_t* states, size_t count, Description&
             const auto goals = reasoner_->view(position, false, true).goals;
             for (uint32_t r = 0; r < roles(); ++r) {
                 if (goals[r].size() != 1) ++out.odd_goals;
-                const int value = goals[r].empty() ? 0 : std::clamp(goals[r].back(), 0, 100);
+                const int value = goals[r].empty() ? 0 : goals[r].back();
                 out.rewards[i * roles() + r] = static_cast<float>(value) / 100.0f;
             }
         }

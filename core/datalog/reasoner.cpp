@@ -1,7 +1,6 @@
 #include "datalog/reasoner.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/large_stack.h"
 
@@ -61,11 +60,8 @@ Reasoner::View Reasoner::view(const Position& position, bool with_legal, bool wi
             if (with_legal) view.legal[r] = values(program_.legal, program_.roles[r]);
             if (!with_goals) continue;
             for (Term value : values(program_.goal, program_.roles[r])) {
-                const std::string text = program_.bank.text(value);
-                int number = 0;
-                const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-                if (read.ec == std::errc() && read.ptr == text.data() + text.size())
-                    view.goals[r].push_back(number);
+                const int number = goal_value(program_.bank.text(value));
+                if (number >= 0) view.goals[r].push_back(number);
             }
             std::sort(view.goals[r].begin(), view.goals[r].end());
         }

@@ -1,5 +1,6 @@
 #include "datalog/rules.h"
 
+#include <charconv>
 #include <stdexcept>
 
 namespace omnilude {
@@ -81,6 +82,12 @@ Term substitute_from(TermBank& bank, const Pattern& pattern, size_t& at,
 Term substitute(TermBank& bank, const Pattern& pattern, std::span<const Term> bindings) {
     size_t at = 0;
     return substitute_from(bank, pattern, at, bindings);
+}
+
+int goal_value(const std::string& text) {
+    int value = -1;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value >= 0 && value <= 100 && std::to_string(value) == text ? value : -1;
 }
 
 Program decode_program(std::vector<std::string> symbols, std::span<const int32_t> code) {

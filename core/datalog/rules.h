@@ -59,6 +59,9 @@ struct Program {
 // Reads the front end's flat encoding (see omnilude.rules.gdl.encode, which writes it).
 Program decode_program(std::vector<std::string> symbols, std::span<const int32_t> code);
 
+// A goal's value: a whole number from 0 to 100 as it is usually written, or -1 for anything else.
+int goal_value(const std::string& text);
+
 Term substitute(TermBank& bank, const Pattern& pattern, std::span<const Term> bindings);
 inline Functor head_functor(const TermBank& bank, const Pattern& pattern) {
     return pattern[0].kind == PatternNode::Kind::Constant ? bank.functor_of(pattern[0].value)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
+from rich.box import SIMPLE, SIMPLE_HEAD
 from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -89,7 +90,9 @@ app.info.invoke_without_command = True
 @app.command()
 def games() -> None:
     """List the bundled games: players, kind, board and size."""
-    table = _table("Bundled games", "game players fluents moves", "board engine kind")
+    table = _table(
+        "Bundled games", ["game", "players", "fluents", "moves", "board"], ["engine", "kind"]
+    )
     for name in bundled_games():
         game = load(name, LoadSettings(check_playouts=0))
         survey = survey_game(game, playouts=16, max_length=200)
@@ -99,7 +102,7 @@ def games() -> None:
             str(game.chance.count(False)),
             str(size["fluents"]) if size else "",
             str(sum(game.slots(role) for role in game.roles)),
-            survey.board or "",
+            (survey.board or "").removesuffix(" cells"),
             game.engine,
             survey.kind,
         )
@@ -122,7 +125,8 @@ def check(
     game = load(file, LoadSettings(engine=engine, machine_code=machine_code))
     taken = time.perf_counter() - start
     survey = survey_game(game, playouts=64 if game.engine == "circuit" else 4)
-    facts = Table(title=f"{game.name}: the rules can be played", show_header=False)
+    title = f"{game.name}: the rules can be played"
+    facts = Table(title=title, box=SIMPLE, show_header=False, title_justify="left")
     facts.add_column(style="bold")
     facts.add_column()
     facts.add_row("kind", survey.kind)
@@ -139,11 +143,14 @@ def check(
     facts.add_row("moves in all", moves)
     facts.add_row("engine", f"{game.engine}, loaded in {taken:.2f} s")
     if isinstance(game.core, _core.CircuitGame):
-        for key, value in game.core.size.items():
+        size = {key: value for key, value in game.core.size.items() if key != "odd_goal"}
+        for key, value in size.items():
             facts.add_row(f"  {key.replace('_', ' ')}", _say(value))
         facts.add_row("  playout gates", _say(game.core.playout_gates))
     console.print(facts)
     findings = list(game.warnings)
+    if game.circuit_size and game.circuit_size["odd_goal"]:
+        findings.append("a goal value may be something else than a whole number from 0 to 100")
     if survey.stuck:
         findings.append(
             f"{survey.stuck} of {survey.playouts} random playouts met a position that is not "
@@ -180,7 +187,7 @@ def perft(
     start = time.perf_counter()
     counts = count_sequences(loaded, depth)
     taken = time.perf_counter() - start
-    table = _table(f"{loaded.name}: perft", "depth sequences")
+    table = _table(f"{loaded.name}: perft", ["depth", "sequences"])
     for number, count in enumerate(counts, start=1):
         table.add_row(str(number), f"{count:,}")
     console = Console()
@@ -340,7 +347,8 @@ def _collect(
 
 def _print_statistics(console: Console, game: Game, result: Statistics) -> None:
     title = f"{game.name}: {result.playouts:,} random playouts, seed {result.seed}"
-    table = _table(title, "role reward branching moves decides", "goals, 95 % interval")
+    rewards = _table(title, ["role", "mean reward"], ["share of each goal, 95 % interval"])
+    moves = _table("", ["role", "mean moves", "branching factor", "has a choice"])
     for role in result.roles:
         often = sorted(role.goals, key=lambda value: -role.goals[value].value)[:MOST_GOALS]
         goals = [
@@ -349,20 +357,15 @@ def _print_statistics(console: Console, game: Game, result: Statistics) -> None:
         if len(role.goals) > MOST_GOALS:
             goals.append(f"and {len(role.goals) - MOST_GOALS} other values")
         reward = f"{role.reward.value:.4f} ± {role.reward.high - role.reward.value:.4f}"
-        table.add_row(
+        if not role.chance:
+            rewards.add_row(role.role, reward, "\n".join(goals))
+        moves.add_row(
             f"{role.role} (chance)" if role.chance else role.role,
-            "" if role.chance else reward,
-            f"{role.branching:.2f}",
             f"{role.legal_moves:.2f}",
-            f"{role.decisions:.0%}",
-            "" if role.chance else "\n".join(goals),
+            f"{role.branching:.2f}",
+            f"{role.decisions:.1%}",
         )
-    console.print(table)
-    console.print(
-        "branching: mean number of moves where there is a choice; moves: mean of all positions;\n"
-        "decides: share of the positions with a choice",
-        style="dim",
-    )
+    console.print(rewards, moves)
     quantiles = ", ".join(f"{q:.0%} {length}" for q, length in result.quantiles.items())
     error = result.length.high - result.length.value
     console.print(
@@ -388,13 +391,13 @@ def _print_speed(console: Console, game: Game, threads: int, seed: int, max_leng
     )
 
 
-def _table(title: str, columns: str, wide: str = "") -> Table:
-    """A table that fits 80 columns: the first column and those in `wide` are text."""
+def _table(title: str, columns: Sequence[str], texts: Sequence[str] = ()) -> Table:
+    """A table that fits 80 columns: what it is about, numbers, then texts."""
     table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left")
-    for number, column in enumerate(columns.split()):
+    for number, column in enumerate(columns):
         table.add_column(column, justify="right" if number else "left", no_wrap=True)
-    for column in wide.split() if "," not in wide else [wide]:
-        table.add_column(column, no_wrap=column != "kind")
+    for column in texts:
+        table.add_column(column)
     return table
 
 

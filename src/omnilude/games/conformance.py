@@ -239,11 +239,13 @@ def _check_playouts(report: Report, game: Game, samples: int, seed: int, max_len
     report.expect(
         core["finished"] + core["stuck"] + core["cut"] == samples, "playouts are lost or invented"
     )
-    rewards, lengths = [], []
+    rewards, lengths, live = [], [], 0
     for length, step in enumerate(random_play(game, samples, seed=seed, max_length=max_length)):
-        ended = ~step.live | (length == max_length)
-        lengths += [length] * int(ended.sum())
+        lengths += [length] * int((~step.live).sum())
         rewards.append(step.batch.rewards[step.batch.terminal])
+        live = int(step.live.sum())
+    if live or core["cut"]:
+        return  # the core may play on a little after max_length, so these are other games
     ours = np.concatenate(rewards).astype(np.float64)
     for number, role in enumerate(game.roles):
         outcomes = [(value / 100, n) for of, value, n in core["outcomes"] if of == number]

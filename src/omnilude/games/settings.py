@@ -27,7 +27,7 @@ class LoadSettings:
     """Time that the interpreter may take for one position."""
     check_playouts: int = 20
     """Random playouts checked against the interpreter when a circuit is loaded; 0 for none."""
-    check_seconds: float = 0.5
+    check_seconds: float = 0.25
     """Time limit of that check."""
 
     def __post_init__(self) -> None:
