@@ -9,8 +9,7 @@ import omnilude
 from omnilude.games import State
 from omnilude.games.perft import perft
 
-# Tic-tac-toe, Connect Four, Othello and checkers: published; Breakthrough and checkers also as
-# counted by OpenSpiel.
+# The first three to five of each row are also what OpenSpiel's games give.
 KNOWN = {
     "tic-tac-toe": [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872],
     "connect-four": [7, 49, 343, 2401, 16807, 117649, 823536],

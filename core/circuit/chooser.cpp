@@ -38,13 +38,13 @@ class Tree {
 
     const Number& total() const { return nodes_[0].count; }
 
-    std::vector<Wire> select(Number rank) {
+    std::vector<Wire> select(Number rank, Wire any) {
         std::vector<Wire> selected(leaves_.size(), wire_false);
         struct Active {
             int32_t node;
             Wire here;
         };
-        std::vector<Active> level{{0, wire_true}};
+        std::vector<Active> level{{0, any}};
         while (!level.empty()) {
             // The left count of the node at which each lane is.
             Number left;
@@ -125,14 +125,15 @@ class Tree {
 Chooser make_chooser(Graph& graph, const std::vector<Wire>& candidates) {
     Chooser out;
     out.candidates = candidates;
-    out.none = wire_true;
-    for (Wire w : candidates) out.none = graph.land(out.none, negate(w));
     if (candidates.size() == 1) {
+        out.none = negate(candidates[0]);
         out.selected = candidates;
         return out;
     }
     Tree tree(graph, candidates);
     const Number count = tree.total();
+    out.none = wire_true;
+    for (Wire w : count) out.none = graph.land(out.none, negate(w));
     // count - 1; its width is that of the largest rank.
     size_t width = 0;
     while ((size_t{1} << width) < candidates.size()) ++width;
@@ -144,7 +145,7 @@ Chooser make_chooser(Graph& graph, const std::vector<Wire>& candidates) {
     out.mask = out.top_rank;
     for (size_t i = width; i-- > 1;) out.mask[i - 1] = graph.lor(out.mask[i - 1], out.mask[i]);
     for (size_t i = 0; i < width; ++i) out.rank.push_back(graph.variable());
-    out.selected = tree.select(out.rank);
+    out.selected = tree.select(out.rank, negate(out.none));
     return out;
 }
 

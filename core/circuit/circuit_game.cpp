@@ -105,7 +105,7 @@ void CircuitGame::compile(Circuit& circuit, const CircuitSettings& settings) {
     goals_first_ = frame;
     goals_ = circuit.goals;
 
-    Task describe{&circuit.graph, {}, {}};
+    Task describe{&circuit.graph, {}};
     for (uint32_t f = 0; f < circuit.fluents.size(); ++f)
         describe.input(circuit.fluents[f], Slot::before(f));
     Task goal = describe, advance = describe;

@@ -111,6 +111,13 @@ class Emitter {
             }
         }
         volatile_.resize(nodes, false);
+        // A gate that is an output as it stands is computed straight into the output's place.
+        stored_.assign(task_.outputs.size(), false);
+        for (const Step& s : steps)
+            if (s.kind == Kind::Output && !s.flip && !fixed_[s.a]) {
+                stored_[s.node] = fixed_[s.a] = must_store_[s.a] = true;
+                home_[s.a] = task_.outputs[s.node].slot;
+            }
         // Positions of uses, by node; a use inside a loop of something made outside it counts at
         // the loop's end as well, because the loop comes round again.
         first_.assign(nodes + 1, 0);
@@ -158,7 +165,9 @@ class Emitter {
 
     void store_home(uint32_t n) {
         if (in_memory_[n]) return;
-        if (!in_loop_ && !free_slots_.empty()) {
+        if (fixed_[n]) {
+            // has its place
+        } else if (!in_loop_ && !free_slots_.empty()) {
             home_[n] = Slot::frame(free_slots_.back());
             free_slots_.pop_back();
         } else {
@@ -260,14 +269,16 @@ class Emitter {
         if (b != a) drop_if_dead(b);
         if (holds_[rd] != never) release(rd);
         put(rd, s.node);
-        if (must_store_[s.node]) {
-            store_home(s.node);
-        } else if (next_use(s.node) == never) {
-            release(rd);
-        }
+        if (must_store_[s.node]) store_home(s.node);
+        if (next_use(s.node) == never) release(rd);
     }
 
     void output(const Step& s, uint32_t i) {
+        if (stored_[s.node]) {
+            advance(s.a, i);
+            drop_if_dead(s.a);
+            return;
+        }
         const int r = load_value(s.a);
         advance(s.a, i);
         const Slot slot = task_.outputs[s.node].slot;
@@ -368,7 +379,7 @@ class Emitter {
     uint32_t& frame_used_;
     std::vector<uint8_t> code_;
     std::vector<Slot> home_;
-    std::vector<bool> in_memory_, fixed_, must_store_, volatile_;
+    std::vector<bool> in_memory_, fixed_, must_store_, volatile_, stored_;
     std::vector<int> register_;
     uint32_t holds_[registers];
     std::vector<uint32_t> first_, uses_, next_, free_slots_;

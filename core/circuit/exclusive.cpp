@@ -238,14 +238,14 @@ RoleMoves split_moves(Exclusion& exclusion, const std::vector<Wire>& legal) {
 
 }  // namespace
 
-std::vector<Chooser> choose_moves(Circuit& circuit, const std::vector<bool>& initial,
-                                  std::vector<std::vector<Wire>>& made) {
+MoveChoice choose_moves(Circuit& circuit, const std::vector<bool>& initial) {
+    MoveChoice out;
     Exclusion exclusion(circuit, initial);
     Graph& g = circuit.graph;
     const size_t roles = circuit.legal.size();
     std::vector<RoleMoves> moves;
     for (const auto& legal : circuit.legal) moves.push_back(split_moves(exclusion, legal));
-    made = circuit.legal;
+    out.made = circuit.legal;
 
     // Roles that never choose together.
     std::vector<std::vector<uint32_t>> teams;
@@ -267,7 +267,15 @@ std::vector<Chooser> choose_moves(Circuit& circuit, const std::vector<bool>& ini
         if (!placed) teams.push_back({r});
     }
 
-    std::vector<Chooser> choosers;
+    // A role's forced moves, those that are legal alone.
+    std::vector<Wire> forced(roles, wire_false);
+    for (uint32_t r = 0; r < roles; ++r) {
+        for (uint32_t m = 0; m < circuit.legal[r].size(); ++m)
+            if (!std::binary_search(moves[r].free.begin(), moves[r].free.end(), m))
+                forced[r] = g.lor(forced[r], circuit.legal[r][m]);
+        if (moves[r].free.empty()) out.stuck = g.lor(out.stuck, negate(forced[r]));
+    }
+
     for (const auto& team : teams) {
         struct Choice {
             uint32_t role, move;
@@ -303,13 +311,24 @@ std::vector<Chooser> choose_moves(Circuit& circuit, const std::vector<bool>& ini
             for (const Choice& c : slot) any = g.lor(any, circuit.legal[c.role][c.move]);
             candidates.push_back(any);
         }
-        choosers.push_back(make_chooser(g, candidates));
+        out.choosers.push_back(make_chooser(g, candidates));
+        const Chooser& chooser = out.choosers.back();
         for (size_t s = 0; s < slots.size(); ++s)
             for (const Choice& c : slots[s])
-                made[c.role][c.move] =
-                    g.land(choosers.back().selected[s], circuit.legal[c.role][c.move]);
+                out.made[c.role][c.move] =
+                    slots[s].size() == 1
+                        ? chooser.selected[s]
+                        : g.land(chooser.selected[s], circuit.legal[c.role][c.move]);
+        // At most one role of the team has a choice, and it has no forced move then: a role without
+        // a forced move is stuck if there is no choice, or if another one is without it as well.
+        Wire one = wire_false, two = wire_false;
+        for (uint32_t r : team) {
+            two = g.lor(two, g.land(one, negate(forced[r])));
+            one = g.lor(one, negate(forced[r]));
+        }
+        out.stuck = g.lor(out.stuck, g.lor(two, g.land(one, chooser.none)));
     }
-    return choosers;
+    return out;
 }
 
 }  // namespace omnilude

@@ -44,8 +44,11 @@ class Exclusion {
     uint64_t work_ = 0;
 };
 
-// `made` receives, by role and move, the wire that says that the move is made.
-std::vector<Chooser> choose_moves(Circuit& circuit, const std::vector<bool>& initial,
-                                  std::vector<std::vector<Wire>>& made);
+struct MoveChoice {
+    std::vector<Chooser> choosers;
+    std::vector<std::vector<Wire>> made;  // by role and move: the move is made
+    Wire stuck = wire_false;              // some role has no legal move
+};
+MoveChoice choose_moves(Circuit& circuit, const std::vector<bool>& initial);
 
 }  // namespace omnilude

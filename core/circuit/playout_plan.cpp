@@ -80,15 +80,10 @@ std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vect
     plan.fluents = static_cast<uint32_t>(circuit.fluents.size());
     plan.initial = initial;
 
-    std::vector<std::vector<Wire>> made;  // does, by role and move, as gates
-    const std::vector<Chooser> choosers = choose_moves(circuit, initial, made);
-    Wire stuck = wire_false;
-    for (const auto& legal : circuit.legal) {
-        Wire any = wire_false;
-        for (Wire w : legal) any = g.lor(any, w);
-        stuck = g.lor(stuck, negate(any));
-    }
-    stuck = g.land(stuck, negate(circuit.terminal));
+    const MoveChoice choice = choose_moves(circuit, initial);
+    const auto& made = choice.made;
+    const auto& choosers = choice.choosers;
+    const Wire stuck = g.land(choice.stuck, negate(circuit.terminal));
 
     Substitution substitute(g);
     for (size_t r = 0; r < made.size(); ++r)
@@ -133,7 +128,7 @@ std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vect
         after.push_back(initial[f] ? g.lor(w, restart) : g.land(w, negate(restart)));
     }
 
-    Task first{&g, {}, {}};
+    Task first{&g, {}};
     for (size_t f = 0; f < circuit.fluents.size(); ++f)
         first.input(circuit.fluents[f], Slot::before(static_cast<uint32_t>(f)));
     Task second = first;
@@ -168,6 +163,7 @@ std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vect
     for (const auto& output : first.outputs) first_roots.push_back(output.wire);
     const std::vector<bool> known = cone_of(g, first_roots);
     std::vector<Wire> roots = after;
+    std::vector<uint32_t> exports;
     std::vector<bool> seen(g.size(), false);
     std::vector<uint32_t> work;
     for (Wire w : roots) work.push_back(node_of(w));
@@ -179,8 +175,7 @@ std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vect
         const bool input = n < second.inputs.size() && second.inputs[n].valid();
         if (input || n == 0) continue;
         if (known[n]) {
-            first.outputs.push_back({n << 1, Slot::frame(frame)});
-            second.input(n << 1, Slot::frame(frame++));
+            exports.push_back(n);
             continue;
         }
         if (g.is_gate(n)) {
@@ -194,6 +189,15 @@ std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vect
     for (const auto& role : circuit.does)
         for (Wire w : role)
             if (seen[node_of(w)]) return nullptr;
+    // In whichever polarity the first piece has it.
+    Task trial = first;
+    for (uint32_t n : exports) trial.outputs.push_back({n << 1, Slot::frame(frame)});
+    const std::vector<bool> inverted = make_schedule(trial).inverted;
+    for (uint32_t n : exports) {
+        const Wire w = n << 1 | inverted[n];
+        first.outputs.push_back({w, Slot::frame(frame)});
+        second.input(w, Slot::frame(frame++));
+    }
     for (size_t f = 0; f < after.size(); ++f)
         second.outputs.push_back({after[f], Slot::after(static_cast<uint32_t>(f))});
 

@@ -8,7 +8,8 @@ class Scheduler {
    public:
     explicit Scheduler(const Task& task)
         : task_(task), graph_(*task.graph), done_(graph_.size(), false), place_(graph_.size(), 0) {
-        out_.inverted.assign(graph_.size(), false);
+        out_.inverted = task.inverted;
+        out_.inverted.resize(graph_.size(), false);
         done_[0] = true;
         for (uint32_t n = 0; n < task.inputs.size(); ++n)
             if (task.inputs[n].valid()) done_[n] = true;

@@ -25,15 +25,19 @@ constexpr uint32_t frame_zeros = 0, frame_ones = 1, frame_constants = 2;
 // What is to be computed.
 struct Task {
     const Graph* graph;
-    std::vector<Slot> inputs;  // by node; invalid where the node is to be computed
+    std::vector<Slot> inputs;         // by node; invalid where the node is to be computed
+    std::vector<bool> inverted = {};  // by node: the input's slot holds the complement
     struct Output {
         Wire wire;
         Slot slot;
     };
-    std::vector<Output> outputs;
-    void input(Wire variable, Slot slot) {
+    std::vector<Output> outputs = {};
+    // The wire's value is in that slot.
+    void input(Wire wire, Slot slot) {
         if (inputs.size() < graph->size()) inputs.resize(graph->size());
-        inputs[node_of(variable)] = slot;
+        if (inverted.size() < graph->size()) inverted.resize(graph->size(), false);
+        inputs[node_of(wire)] = slot;
+        inverted[node_of(wire)] = complemented(wire);
     }
 };
 
