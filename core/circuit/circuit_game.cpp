@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/large_stack.h"
-#include "base/transpose.h"
+#include "circuit/rows.h"
 
 namespace omnilude {
 
@@ -97,8 +97,10 @@ void CircuitGame::compile(Circuit& circuit, const CircuitSettings& settings) {
     uint32_t frame = frame_constants;
     for (const auto& moves : moves_) {
         does_first_.push_back(frame);
+        role_borders_.push_back(frame - frame_constants);
         frame += static_cast<uint32_t>(moves.size());
     }
+    role_borders_.push_back(move_count_);
     legal_first_ = frame;
     frame += move_count_;
     terminal_slot_ = frame++;
@@ -145,6 +147,7 @@ void CircuitGame::initial(uint8_t* state) const {
 
 // States, a row of bits each, become words of lanes.
 void CircuitGame::load_states(Workspace& work, const uint8_t* states, size_t count) const {
+    const auto transpose = row_functions().transpose;
     uint64_t rows[64];
     for (size_t first = 0; first < count; first += 64) {
         const size_t some = std::min<size_t>(64, count - first);
@@ -153,13 +156,14 @@ void CircuitGame::load_states(Workspace& work, const uint8_t* states, size_t cou
             for (size_t i = 0; i < some; ++i)
                 std::memcpy(&rows[i], states + (first + i) * state_bytes() + w * 8, 8);
             std::fill(rows + some, rows + 64, 0);
-            transpose64(rows);
+            transpose(rows);
             for (size_t b = 0; b < 64; ++b) work.before[(w * 64 + b) * width_ + k].part[part] = rows[b];
         }
     }
 }
 
 void CircuitGame::store_states(Workspace& work, uint8_t* states, size_t count) const {
+    const auto transpose = row_functions().transpose;
     uint64_t rows[64];
     for (size_t first = 0; first < count; first += 64) {
         const size_t some = std::min<size_t>(64, count - first);
@@ -168,7 +172,7 @@ void CircuitGame::store_states(Workspace& work, uint8_t* states, size_t count) c
             const size_t bits = std::min<size_t>(64, state_bits_ - std::min<size_t>(state_bits_, w * 64));
             for (size_t b = 0; b < bits; ++b) rows[b] = work.after[(w * 64 + b) * width_ + k].part[part];
             std::fill(rows + bits, rows + 64, 0);
-            transpose64(rows);
+            transpose(rows);
             for (size_t i = 0; i < some; ++i)
                 std::memcpy(states + (first + i) * state_bytes() + w * 8, &rows[i], 8);
         }
@@ -178,6 +182,7 @@ void CircuitGame::store_states(Workspace& work, uint8_t* states, size_t count) c
 // Words of lanes, `columns` of them, become a row of bits for each state.
 void CircuitGame::make_rows(const Lanes* words, uint32_t columns, size_t count,
                             std::vector<uint64_t>& rows) const {
+    const auto transpose = row_functions().transpose;
     const size_t row_words = (columns + 63) / 64;
     rows.resize(row_words * ((count + 63) / 64 * 64));
     uint64_t square[64];
@@ -187,7 +192,7 @@ void CircuitGame::make_rows(const Lanes* words, uint32_t columns, size_t count,
             const size_t bits = std::min<size_t>(64, columns - w * 64);
             for (size_t b = 0; b < bits; ++b) square[b] = words[(w * 64 + b) * width_ + k].part[part];
             std::fill(square + bits, square + 64, 0);
-            transpose64(square);
+            transpose(square);
             for (size_t i = 0; i < 64; ++i) rows[(first + i) * row_words + w] = square[i];
         }
     }
@@ -231,32 +236,22 @@ void CircuitGame::describe(const uint8_t* states, size_t count, Description& out
     const Lease lease(*this);
     Workspace& work = *lease;
     const size_t row_words = (move_count_ + 63) / 64;
+    const RowFunctions& functions = row_functions();
     for (size_t first = 0; first < count; first += block()) {
         const size_t some = std::min(block(), count - first);
         load_states(work, states + first * state_bytes(), some);
         describe_->run(work.frame.data(), work.before.data(), work.after.data(), width_);
         make_rows(work.frame.data() + size_t{legal_first_} * width_, move_count_, some, work.rows);
+        const auto so_far = static_cast<uint32_t>(out.moves.size());
+        out.moves.resize(so_far + functions.count(work.rows.data(), row_words * some));
+        functions.list(work.rows.data(), row_words, some, role_borders_, out.moves.data(), so_far,
+                       &out.offsets[first * roles + 1]);
         bool any_terminal = false;
         for (size_t i = 0; i < some; ++i) {
             const Lanes& word = work.frame[terminal_slot_ * width_ + i / lanes_per_word];
             const bool terminal = word.part[i / 64 % 4] >> (i % 64) & 1;
             out.terminal[first + i] = terminal;
             any_terminal |= terminal;
-            const uint64_t* row = &work.rows[i * row_words];
-            size_t move = 0;  // column of the role's first move
-            for (size_t r = 0; r < roles; ++r) {
-                const size_t end = move + moves_[r].size();
-                for (size_t w = move / 64; w * 64 < end; ++w) {
-                    uint64_t bits = row[w];
-                    if (w * 64 < move) bits &= ~0ull << (move % 64);
-                    if (end - w * 64 < 64) bits &= (1ull << (end - w * 64)) - 1;
-                    for (; bits; bits &= bits - 1)
-                        out.moves.push_back(static_cast<int32_t>(
-                            w * 64 + static_cast<size_t>(std::countr_zero(bits)) - move));
-                }
-                move = end;
-                out.offsets[(first + i) * roles + r + 1] = static_cast<uint32_t>(out.moves.size());
-            }
         }
         if (!any_terminal) continue;
         goal_->run(work.frame.data(), work.before.data(), work.after.data(), width_);

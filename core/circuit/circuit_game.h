@@ -78,7 +78,8 @@ class CircuitGame : public Game {
     };
     std::vector<PerceptBit> percepts_;  // state bits after the fluents
     std::vector<uint64_t> initial_;
-    std::vector<uint32_t> does_first_;  // by role: first frame slot of its moves
+    std::vector<uint32_t> does_first_;    // by role: first frame slot of its moves
+    std::vector<uint32_t> role_borders_;  // by role: its first move among all; then their number
     uint32_t legal_first_ = 0, terminal_slot_ = 0, goals_first_ = 0, move_count_ = 0;
     std::vector<std::vector<CircuitNet::Goal>> goals_;
     size_t state_words_ = 0;

@@ -9,7 +9,14 @@ inline uint64_t count_ones(const Vector& v) {
     return static_cast<uint64_t>(__builtin_popcountll(v[0]) + __builtin_popcountll(v[1]) +
                                  __builtin_popcountll(v[2]) + __builtin_popcountll(v[3]));
 }
+#ifdef __AVX2__
+inline bool any_of(const Vector& v) {
+    typedef long long Signed __attribute__((vector_size(32)));
+    return !__builtin_ia32_ptestz256((Signed)v, (Signed)v);
+}
+#else
 inline bool any_of(const Vector& v) { return (v[0] | v[1] | v[2] | v[3]) != 0; }
+#endif
 
 template <uint32_t W>
 class PlayoutUnit {
@@ -52,18 +59,22 @@ class PlayoutUnit {
         // How many lanes may wait for the goals to be worth computing.
         const uint64_t lanes = lanes_per_word * W;
         const uint64_t enough = plan_.hold ? std::max<uint64_t>(1, lanes / 8) : 1;
-        // Lanes that have gone on for too long are looked for only now and then.
-        const uint32_t period = std::clamp<uint32_t>(settings_.max_length / 8, 1, 1024);
-        std::vector<uint32_t> age(lanes, 0);
+        // Only now and then is it looked up when each lane began its playout; between two such
+        // times no playout can both begin and become too long.
+        period_ = std::clamp<uint32_t>(settings_.max_length, 1, 1024);
+        begun_.assign(lanes, 0);
+        restarts_.assign(size_t{period_} * W, Vector{0, 0, 0, 0});
+        find_due(0);
 
         auto* before = before_.data();
         auto* after = after_.data();
         for (uint64_t step = 1;; ++step) {
             plan_.before_choice->run(frame_.data(), before, after, W);
+            while (!due_.empty() && due_.back().step == step) cut_off(due_.back().lane);
             if (settings_.detailed) count_legal(before, after);
             finish_lanes(before, after, enough, step);
             if (done_) break;
-            if (step % period == 0) find_overlong(age, period);
+            if (step % period_ == 0) find_due(step);
             draw_ranks();
             plan_.after_choice->run(frame_.data(), before, after, W);
             std::swap(before, after);
@@ -99,6 +110,7 @@ class PlayoutUnit {
         result_.steps += running;
         if (ended == 0 || (plan_.hold && ended < enough && running > 0)) {
             for (uint32_t k = 0; k < W; ++k) {
+                restarts_[step % period_ * W + k] = Vector{0, 0, 0, 0};
                 word(plan_.restart_slot, k) = Vector{0, 0, 0, 0};
                 word(plan_.hold_slot, k) = over[k];
             }
@@ -118,6 +130,7 @@ class PlayoutUnit {
             if (settings_.detailed) record_lengths(over[k], k, step);
             word(plan_.restart_slot, k) = over[k];
             word(plan_.hold_slot, k) = Vector{0, 0, 0, 0};
+            restarts_[step % period_ * W + k] = over[k];
             fresh_[k] |= over[k];
             cut_[k] = Vector{0, 0, 0, 0};
         }
@@ -183,16 +196,36 @@ class PlayoutUnit {
         }
     }
 
-    void find_overlong(std::vector<uint32_t>& age, uint32_t period) {
+    // Lists the lanes whose playouts become too long before this is called again.
+    void find_due(uint64_t step) {
+        due_.clear();
         for (uint32_t k = 0; k < W; ++k) {
-            for (uint32_t i = 0; i < 4; ++i)
-                for (uint32_t b = 0; b < 64; ++b) {
-                    uint32_t& a = age[k * lanes_per_word + i * 64 + b];
-                    a = fresh_[k][i] >> b & 1 ? 0 : a + period;
-                    if (a >= settings_.max_length) cut_[k][i] |= 1ull << b, a = 0;
-                }
+            Vector unknown = fresh_[k];
+            for (uint64_t back = 0; back < period_ && any_of(unknown); ++back) {
+                const Vector here = restarts_[(step - back) % period_ * W + k] & unknown;
+                unknown &= ~here;
+                for (uint32_t i = 0; i < 4; ++i)
+                    for (uint64_t left = here[i]; left != 0; left &= left - 1)
+                        begun_[k * lanes_per_word + i * 64 +
+                               static_cast<uint32_t>(__builtin_ctzll(left))] = step - back;
+            }
             fresh_[k] = Vector{0, 0, 0, 0};
+            for (uint32_t lane = 0; lane < lanes_per_word; ++lane) {
+                const uint64_t due = begun_[k * lanes_per_word + lane] + 1 + settings_.max_length;
+                if (due <= step + period_ && due > step)
+                    due_.push_back({due, static_cast<uint32_t>(k * lanes_per_word + lane)});
+            }
         }
+        std::sort(due_.begin(), due_.end(), [](const Due& a, const Due& b) {
+            return a.step > b.step;  // the next one last
+        });
+    }
+
+    void cut_off(uint32_t lane) {
+        due_.pop_back();
+        const uint32_t k = lane / lanes_per_word, i = lane / 64 % 4;
+        const uint64_t bit = 1ull << (lane % 64);
+        if (!(fresh_[k][i] & bit)) cut_[k][i] |= bit;
     }
 
     static Vector random_word(uint32_t counter, const Vector32& key1, const Vector32& key2) {
@@ -278,6 +311,14 @@ class PlayoutUnit {
     Vector active_[W], cut_[W], fresh_[W];
     uint64_t to_start_ = 0, active_count_ = 0, clock_ = 0;
     bool done_ = false;
+    struct Due {
+        uint64_t step;
+        uint32_t lane;
+    };
+    std::vector<Due> due_;
+    std::vector<uint64_t> begun_;  // by lane: step at which it restarted last, as far as looked up
+    std::vector<Vector> restarts_;  // lanes that restarted at each of the last steps
+    uint32_t period_ = 1;
     std::vector<uint64_t> counts_, started_, held_since_;
     PlayoutResult result_;
 };

@@ -28,7 +28,9 @@ void choose_slots(RandomStream& random, Case& c, const std::vector<Wire>& variab
         const uint32_t n = node_of(w);
         if (n == 0 || std::find(c.given.begin(), c.given.end(), n) != c.given.end()) return;
         c.given.push_back(n);
-        c.task.input(n << 1, random.below(2) ? Slot::before(c.before++) : Slot::frame(c.frame++));
+        // A slot may hold the complement of the node.
+        const Wire wire = flip_at_random(random, n << 1);
+        c.task.input(wire, random.below(2) ? Slot::before(c.before++) : Slot::frame(c.frame++));
     };
     for (Wire w : variables) give(w);
     // What another piece of code has computed is handed over: gates and recursive atoms too.
@@ -71,7 +73,9 @@ void check_code(RandomStream& random, const Case& c, uint32_t frame_used, uint32
                     if (c.graph.node(n).kind == Graph::Kind::Variable)
                         values[n] = random.below(UINT64_MAX) & random.below(UINT64_MAX);
                 evaluate(c.graph, c.graph.recursions, values);
-                for (uint32_t n : c.given) memory.part(c.task.inputs[n], width, k, i) = values[n];
+                for (uint32_t n : c.given)
+                    memory.part(c.task.inputs[n], width, k, i) =
+                        values[n] ^ (c.task.inverted[n] ? ~uint64_t{0} : 0);
                 expected.push_back(std::move(values));
             }
         const auto before = memory.before;
