@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import reference
 from omnilude.games import Game, State
 from omnilude.games.loading import load_text
 from omnilude.games.settings import LoadSettings
-
-import reference
 
 # Every way in which the core can run a game.
 ENGINES = {

@@ -79,14 +79,18 @@ def random_moves(
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("engine", ["machine code", "width 1", "width 2", "width 4"])
-@pytest.mark.parametrize("name", ["tic-tac-toe", "connect-four", "kuhn-poker", "pacman-3p", "hex-7x7"])
+@pytest.mark.parametrize(
+    "name", ["tic-tac-toe", "connect-four", "kuhn-poker", "pacman-3p", "hex-7x7"]
+)
 def test_a_batch_is_what_its_states_are(name: str, engine: str) -> None:
     """Sizes on both sides of the borders between words, lanes and blocks."""
     game = engines(name)[engine]
     pool = states_of_all_ages(name)
 
     @settings(deadline=None, derandomize=True, max_examples=12)
-    @given(st.integers(1, 700) | st.sampled_from([1, 63, 64, 65, 255, 256, 257, 511, 512, 513]), SEEDS)
+    @given(
+        st.integers(1, 700) | st.sampled_from([1, 63, 64, 65, 255, 256, 257, 511, 512, 513]), SEEDS
+    )
     def run(size: int, seed: int) -> None:
         choices = np.random.default_rng(seed)
         rows = choices.integers(0, len(pool), size)
@@ -110,7 +114,9 @@ def test_a_batch_is_what_its_states_are(name: str, engine: str) -> None:
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("name", ["tic-tac-toe", "connect-four", "kuhn-poker", "race-dice", "tower"])
+@pytest.mark.parametrize(
+    "name", ["tic-tac-toe", "connect-four", "kuhn-poker", "race-dice", "tower"]
+)
 def test_circuits_have_the_same_states_and_moves(name: str) -> None:
     """All circuits of a game number fluents and moves alike, so whole batches can be compared."""
     pool = states_of_all_ages(name)[:700]

@@ -134,7 +134,9 @@ def test_lanes_are_independent(moves: int, engine: str) -> None:
     expected = 256 / moves
     statistic = ((counts - expected) ** 2 / expected).sum()
     freedom = blocks * (moves - 1)
-    deviation = (np.cbrt(statistic / freedom) - 1 + 2 / (9 * freedom)) / math.sqrt(2 / (9 * freedom))
+    deviation = (np.cbrt(statistic / freedom) - 1 + 2 / (9 * freedom)) / math.sqrt(
+        2 / (9 * freedom)
+    )
     assert abs(deviation) < LIMIT
 
 
@@ -155,9 +157,7 @@ def test_successive_choices_of_a_lane_are_independent(engine: str) -> None:
 
 
 def sums() -> str:
-    return " ".join(
-        f"(sum {v & 1} {v >> 1 & 1} {v >> 2 & 1} {v >> 3} {v})" for v in range(16)
-    )
+    return " ".join(f"(sum {v & 1} {v >> 1 & 1} {v >> 2 & 1} {v >> 3} {v})" for v in range(16))
 
 
 # --- reproducibility ---

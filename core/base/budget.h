@@ -14,7 +14,7 @@ struct BudgetExceeded : std::runtime_error {
 };
 
 class Budget {
-   public:
+  public:
     Budget(double seconds, uint64_t bytes, uint64_t instances)
         : bytes(bytes),
           instances(instances),
@@ -48,7 +48,7 @@ class Budget {
             throw BudgetExceeded("budget of " + std::to_string(instances) + " rule instances");
     }
 
-   private:
+  private:
     double seconds_;
     std::chrono::steady_clock::time_point start_;
     uint64_t work_ = 0, check_at_ = 4096;

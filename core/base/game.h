@@ -14,10 +14,10 @@ namespace omnilude {
 
 // What is to be known of a batch of states. Reused between calls, so that nothing is allocated.
 struct Description {
-    std::vector<uint8_t> terminal;   // [states]
-    std::vector<float> rewards;      // [states, roles]; 0 where the state is not terminal
-    std::vector<uint32_t> offsets;   // [states * roles + 1] into moves
-    std::vector<int32_t> moves;      // slots, ascending within a state and role
+    std::vector<uint8_t> terminal;  // [states]
+    std::vector<float> rewards;     // [states, roles]; 0 where the state is not terminal
+    std::vector<uint32_t> offsets;  // [states * roles + 1] into moves
+    std::vector<int32_t> moves;     // slots, ascending within a state and role
     // Terminal states without exactly one goal value for some role: the greatest counts, or 0.
     uint64_t odd_goals = 0;
 };
@@ -41,7 +41,8 @@ struct PlayoutResult {
     uint64_t stuck = 0;     // ended because a role had no legal move
     uint64_t cut = 0;       // reached max_length
     uint64_t steps = 0;     // joint moves made
-    // Detailed only: playouts of each length; sum over steps and roles of the number of legal moves.
+    // Detailed only: playouts of each length; sum over steps and roles of the number of legal
+    // moves.
     std::vector<uint64_t> lengths;
     std::vector<uint64_t> legal_moves;  // by role
     std::vector<uint64_t> choices;      // by role: steps at which it had more than one move
@@ -53,7 +54,7 @@ struct IllegalMoveError : std::runtime_error {
 };
 
 class Game {
-   public:
+  public:
     virtual ~Game() = default;
 
     virtual size_t state_bytes() const = 0;
@@ -68,8 +69,8 @@ class Game {
     // In place. `moves` is [count, roles]: the slot that each role plays; not tested for legality.
     virtual void advance(uint8_t* states, size_t count, const int32_t* moves) const = 0;
     virtual void describe(const uint8_t* states, size_t count, Description& out) const = 0;
-    // Random play from the initial state. This one works for any game, through describe and advance;
-    // engines with a faster way override it.
+    // Random play from the initial state. This one works for any game, through describe and
+    // advance; engines with a faster way override it.
     virtual PlayoutResult playouts(const PlayoutSettings& settings) const;
 
     virtual std::vector<std::string> facts(const uint8_t* state) const = 0;

@@ -14,7 +14,7 @@ inline uint64_t mix_hash(uint64_t hash, uint64_t value) {
 }
 
 class HashTable {
-   public:
+  public:
     static constexpr uint32_t none = UINT32_MAX;
 
     // The number stored under `hash` for which `equal(number)` holds, or none.
@@ -38,7 +38,7 @@ class HashTable {
     size_t bytes() const { return slots_.size() * sizeof(Slot); }
     size_t size() const { return count_; }
 
-   private:
+  private:
     struct Slot {
         uint32_t hash = 0;
         uint32_t value = none;

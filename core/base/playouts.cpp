@@ -88,7 +88,8 @@ PlayoutResult Game::playouts(const PlayoutSettings& settings) const {
             ++result.steps;
             if (kept != i) {
                 lanes[kept] = lanes[i];
-                std::copy_n(&states[i * state_bytes()], state_bytes(), &states[kept * state_bytes()]);
+                std::copy_n(&states[i * state_bytes()], state_bytes(),
+                            &states[kept * state_bytes()]);
             }
             ++kept;
         }

@@ -32,7 +32,7 @@ inline uint32_t random_element(uint32_t counter, uint32_t key1, uint32_t key2) {
 
 // A plain stream for work that is not bit-sliced.
 class RandomStream {
-   public:
+  public:
     RandomStream(uint64_t seed, uint64_t stream) : state_(seed) {
         state_ = split_mix(state_) ^ (stream * 0xD1342543DE82EF95ull);
         split_mix(state_);
@@ -41,12 +41,14 @@ class RandomStream {
     uint64_t below(uint64_t bound) {
         const uint64_t limit = -bound % bound;
         for (;;) {
-            const unsigned __int128 product = static_cast<unsigned __int128>(split_mix(state_)) * bound;
-            if (static_cast<uint64_t>(product) >= limit) return static_cast<uint64_t>(product >> 64);
+            const unsigned __int128 product =
+                static_cast<unsigned __int128>(split_mix(state_)) * bound;
+            if (static_cast<uint64_t>(product) >= limit)
+                return static_cast<uint64_t>(product >> 64);
         }
     }
 
-   private:
+  private:
     uint64_t state_;
 };
 

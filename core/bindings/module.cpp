@@ -113,35 +113,39 @@ NB_MODULE(_core, m) {
         .def_prop_ro("roles",
                      [](const Game& game) {
                          std::vector<std::string> names;
-                         for (uint32_t r = 0; r < game.roles(); ++r) names.push_back(game.role_name(r));
+                         for (uint32_t r = 0; r < game.roles(); ++r)
+                             names.push_back(game.role_name(r));
                          return names;
                      })
         .def("slots", [](const Game& g, uint32_t role) { return g.slots(check_role(g, role)); })
         .def("move_name",
              [](const Game& game, uint32_t role, uint32_t slot) {
-                 if (slot >= game.slots(check_role(game, role))) throw nb::index_error("no such move");
+                 if (slot >= game.slots(check_role(game, role)))
+                     throw nb::index_error("no such move");
                  return game.move_name(role, slot);
              })
         .def("find_move",
              [](const Game& game, uint32_t role, const std::string& name) {
                  return game.find_move(check_role(game, role), name);
              })
-        .def("initial",
-             [](const Game& game, size_t count) {
-                 std::vector<uint8_t> states(count * game.state_bytes());
-                 for (size_t i = 0; i < count; ++i) game.initial(&states[i * game.state_bytes()]);
-                 return as_array(std::move(states), {count, game.state_bytes()});
-             },
-             "count"_a = 1)
-        .def("advance",
-             [](const Game& game, States states, Moves moves) {
-                 check_states(game, states);
-                 if (moves.shape(0) != states.shape(0) || moves.shape(1) != game.roles())
-                     throw nb::value_error("moves must be an array [states, roles]");
-                 nb::gil_scoped_release release;
-                 game.advance(states.data(), states.shape(0), moves.data());
-             },
-             "states"_a.noconvert(), "moves"_a)
+        .def(
+            "initial",
+            [](const Game& game, size_t count) {
+                std::vector<uint8_t> states(count * game.state_bytes());
+                for (size_t i = 0; i < count; ++i) game.initial(&states[i * game.state_bytes()]);
+                return as_array(std::move(states), {count, game.state_bytes()});
+            },
+            "count"_a = 1)
+        .def(
+            "advance",
+            [](const Game& game, States states, Moves moves) {
+                check_states(game, states);
+                if (moves.shape(0) != states.shape(0) || moves.shape(1) != game.roles())
+                    throw nb::value_error("moves must be an array [states, roles]");
+                nb::gil_scoped_release release;
+                game.advance(states.data(), states.shape(0), moves.data());
+            },
+            "states"_a.noconvert(), "moves"_a)
         .def("describe", &describe, "states"_a)
         .def("playouts", &playouts, "count"_a, "seed"_a, "threads"_a, "max_length"_a, "detailed"_a)
         .def("facts",
@@ -171,7 +175,8 @@ NB_MODULE(_core, m) {
                 });
                 return game;
             },
-            "symbols"_a, "code"_a, "seconds"_a, "bytes"_a, "instances"_a, "machine_code"_a, "width"_a)
+            "symbols"_a, "code"_a, "seconds"_a, "bytes"_a, "instances"_a, "machine_code"_a,
+            "width"_a)
         .def_prop_ro("size", &size_report)
         .def_prop_ro("playout_gates", &CircuitGame::playout_gates)
         .def_prop_ro("fluents", &CircuitGame::fluents);

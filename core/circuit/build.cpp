@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t unknown = UINT32_MAX;
 
 class Builder {
-   public:
+  public:
     Builder(const Program& program, const Grounding& grounding, Budget& budget)
         : program_(program), grounding_(grounding), budget_(budget) {}
 
@@ -22,7 +22,7 @@ class Builder {
         return std::move(out_);
     }
 
-   private:
+  private:
     size_t role_number(Term role) const {
         return static_cast<size_t>(std::find(program_.roles.begin(), program_.roles.end(), role) -
                                    program_.roles.begin());
@@ -63,7 +63,8 @@ class Builder {
     void group_instances() {
         first_.assign(program_.bank.size() + 1, 0);
         const auto& data = grounding_.instances;
-        for (size_t i = 0; i < data.size(); i += 3 + data[i + 1] + data[i + 2]) ++first_[data[i] + 1];
+        for (size_t i = 0; i < data.size(); i += 3 + data[i + 1] + data[i + 2])
+            ++first_[data[i] + 1];
         for (size_t t = 0; t + 1 < first_.size(); ++t) first_[t + 1] += first_[t];
         places_.resize(grounding_.instance_count);
         std::vector<uint32_t> fill(first_.begin(), first_.end() - 1);
@@ -98,7 +99,8 @@ class Builder {
         };
         on_stack_.assign(atoms, false);
         for (Term root = 0; root < atoms; ++root) {
-            if (index[root] != unknown || wires_[root] != unknown || first_[root] == first_[root + 1])
+            if (index[root] != unknown || wires_[root] != unknown ||
+                first_[root] == first_[root + 1])
                 continue;
             open(root);
             on_stack_[root] = true;
@@ -136,7 +138,8 @@ class Builder {
     bool rests_on_itself(Term t) const {
         for (uint32_t k = first_[t]; k < first_[t + 1]; ++k) {
             const uint32_t* instance = &grounding_.instances[places_[k]];
-            if (std::find(instance + 3, instance + 3 + instance[1], t) != instance + 3 + instance[1])
+            if (std::find(instance + 3, instance + 3 + instance[1], t) !=
+                instance + 3 + instance[1])
                 return true;
         }
         return false;
@@ -218,7 +221,7 @@ class Builder {
     Budget& budget_;
     CircuitNet out_;
     ExactlyOne exactly_one_;
-    std::vector<Wire> wires_;  // by term, for atoms
+    std::vector<Wire> wires_;                                      // by term, for atoms
     std::vector<std::unordered_map<Term, uint32_t>> move_number_;  // by role
     std::vector<uint32_t> first_;
     std::vector<size_t> places_;

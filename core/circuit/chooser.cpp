@@ -31,7 +31,7 @@ struct Node {
 };
 
 class Tree {
-   public:
+  public:
     Tree(Graph& graph, const std::vector<Wire>& leaves) : g_(graph), leaves_(leaves) {
         make(0, static_cast<uint32_t>(leaves.size()));
     }
@@ -80,7 +80,8 @@ class Tree {
                     deeper.push_back({node.left, g_.land(at.here, below)});
                     deeper.push_back({node.right, g_.land(at.here, negate(below))});
                     for (int32_t child : {node.left, node.right})
-                        largest = std::max<size_t>(largest, nodes_[child].last - nodes_[child].first);
+                        largest =
+                            std::max<size_t>(largest, nodes_[child].last - nodes_[child].first);
                 }
             }
             // Where the walk goes on, the rank is less than the number of leaves left.
@@ -95,7 +96,7 @@ class Tree {
         return selected;
     }
 
-   private:
+  private:
     int32_t make(uint32_t first, uint32_t last) {
         const auto number = static_cast<int32_t>(nodes_.size());
         nodes_.push_back({first, last, -1, -1, {}});

@@ -13,8 +13,8 @@ namespace omnilude {
 
 struct Chooser {
     std::vector<Wire> candidates;
-    // The largest rank (count - 1) and the smallest mask of ones that covers it, low bit first; both
-    // all ones where no candidate is true.
+    // The largest rank (count - 1) and the smallest mask of ones that covers it, low bit first;
+    // both all ones where no candidate is true.
     std::vector<Wire> top_rank, mask;
     std::vector<Wire> rank;      // variables: to be set to a number from 0 to top_rank
     std::vector<Wire> selected;  // by candidate; none where no candidate is true

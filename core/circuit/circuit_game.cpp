@@ -10,7 +10,7 @@ namespace omnilude {
 
 // A workspace for the time of a call: threads never share one, and none is made twice.
 class CircuitGame::Lease {
-   public:
+  public:
     explicit Lease(const CircuitGame& game) : game_(game) {
         {
             const std::lock_guard lock(game.mutex_);
@@ -34,7 +34,7 @@ class CircuitGame::Lease {
     }
     Workspace& operator*() const { return *work_; }
 
-   private:
+  private:
     const CircuitGame& game_;
     std::unique_ptr<Workspace> work_;
 };
@@ -90,7 +90,8 @@ void CircuitGame::name_things(const Program& program, const Grounding& grounding
         move_count_ += static_cast<uint32_t>(moves.size());
     }
     for (uint32_t r = 0; r < circuit.sees.size(); ++r)
-        for (const auto& percept : circuit.sees[r]) percepts_.push_back({r, bank.text(percept.term)});
+        for (const auto& percept : circuit.sees[r])
+            percepts_.push_back({r, bank.text(percept.term)});
 }
 
 void CircuitGame::compile(Circuit& circuit, const CircuitSettings& settings) {
@@ -157,7 +158,8 @@ void CircuitGame::load_states(Workspace& work, const uint8_t* states, size_t cou
                 std::memcpy(&rows[i], states + (first + i) * state_bytes() + w * 8, 8);
             std::fill(rows + some, rows + 64, 0);
             transpose(rows);
-            for (size_t b = 0; b < 64; ++b) work.before[(w * 64 + b) * width_ + k].part[part] = rows[b];
+            for (size_t b = 0; b < 64; ++b)
+                work.before[(w * 64 + b) * width_ + k].part[part] = rows[b];
         }
     }
 }
@@ -169,8 +171,10 @@ void CircuitGame::store_states(Workspace& work, uint8_t* states, size_t count) c
         const size_t some = std::min<size_t>(64, count - first);
         const size_t k = first / lanes_per_word, part = first / 64 % 4;
         for (size_t w = 0; w < state_words_; ++w) {
-            const size_t bits = std::min<size_t>(64, state_bits_ - std::min<size_t>(state_bits_, w * 64));
-            for (size_t b = 0; b < bits; ++b) rows[b] = work.after[(w * 64 + b) * width_ + k].part[part];
+            const size_t bits =
+                std::min<size_t>(64, state_bits_ - std::min<size_t>(state_bits_, w * 64));
+            for (size_t b = 0; b < bits; ++b)
+                rows[b] = work.after[(w * 64 + b) * width_ + k].part[part];
             std::fill(rows + bits, rows + 64, 0);
             transpose(rows);
             for (size_t i = 0; i < some; ++i)
@@ -190,7 +194,8 @@ void CircuitGame::make_rows(const Lanes* words, uint32_t columns, size_t count,
         const size_t k = first / lanes_per_word, part = first / 64 % 4;
         for (size_t w = 0; w < row_words; ++w) {
             const size_t bits = std::min<size_t>(64, columns - w * 64);
-            for (size_t b = 0; b < bits; ++b) square[b] = words[(w * 64 + b) * width_ + k].part[part];
+            for (size_t b = 0; b < bits; ++b)
+                square[b] = words[(w * 64 + b) * width_ + k].part[part];
             std::fill(square + bits, square + 64, 0);
             transpose(square);
             for (size_t i = 0; i < 64; ++i) rows[(first + i) * row_words + w] = square[i];
@@ -205,7 +210,8 @@ void CircuitGame::advance(uint8_t* states, size_t count, const int32_t* moves) c
             const int32_t m = moves[i * roles + r];
             if (m < 0 || static_cast<size_t>(m) >= moves_[r].size())
                 throw IllegalMoveError("move slot " + std::to_string(m) + " of role " + roles_[r] +
-                                       " is not between 0 and " + std::to_string(moves_[r].size() - 1));
+                                       " is not between 0 and " +
+                                       std::to_string(moves_[r].size() - 1));
         }
     const Lease lease(*this);
     Workspace& work = *lease;
@@ -217,7 +223,8 @@ void CircuitGame::advance(uint8_t* states, size_t count, const int32_t* moves) c
                     size_t{move_count_} * width_ * sizeof(Lanes));
         for (size_t i = 0; i < some; ++i)
             for (size_t r = 0; r < roles; ++r) {
-                const size_t slot = does_first_[r] + static_cast<size_t>(moves[(first + i) * roles + r]);
+                const size_t slot =
+                    does_first_[r] + static_cast<size_t>(moves[(first + i) * roles + r]);
                 work.frame[slot * width_ + i / lanes_per_word].part[i / 64 % 4] |= 1ull << (i % 64);
             }
         advance_->run(work.frame.data(), work.before.data(), work.after.data(), width_);

@@ -22,7 +22,7 @@ struct CircuitSettings {
 };
 
 class CircuitGame : public Game {
-   public:
+  public:
     // Grounds the program and builds the circuit; throws BudgetExceeded where that costs too much.
     CircuitGame(Program program, Budget& budget, const CircuitSettings& settings);
 
@@ -32,7 +32,9 @@ class CircuitGame : public Game {
     uint32_t slots(uint32_t role) const override {
         return static_cast<uint32_t>(moves_[role].size());
     }
-    std::string move_name(uint32_t role, uint32_t slot) const override { return moves_[role][slot]; }
+    std::string move_name(uint32_t role, uint32_t slot) const override {
+        return moves_[role][slot];
+    }
     int32_t find_move(uint32_t role, const std::string& name) const override;
 
     void initial(uint8_t* state) const override;
@@ -51,11 +53,12 @@ class CircuitGame : public Game {
         bool odd_goal;
     };
     const Size& size() const { return size_; }
-    // Gates of one step of random play, selection included; 0 where there is no special code for it.
+    // Gates of one step of random play, selection included; 0 where there is no special code for
+    // it.
     uint64_t playout_gates() const;
     const std::vector<std::string>& fluents() const { return fluents_; }
 
-   private:
+  private:
     struct Workspace {
         std::vector<Lanes> frame, before, after;
         std::vector<uint64_t> rows;
@@ -66,7 +69,8 @@ class CircuitGame : public Game {
     void compile(Circuit& circuit, const CircuitSettings& settings);
     void load_states(Workspace& work, const uint8_t* states, size_t count) const;
     void store_states(Workspace& work, uint8_t* states, size_t count) const;
-    void make_rows(const Lanes* words, uint32_t columns, size_t count, std::vector<uint64_t>& rows) const;
+    void make_rows(const Lanes* words, uint32_t columns, size_t count,
+                   std::vector<uint64_t>& rows) const;
     size_t block() const { return lanes_per_word * width_; }
 
     std::vector<std::string> roles_, fluents_;

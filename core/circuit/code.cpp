@@ -58,7 +58,8 @@ OperationList make_operations(const Task& task, const Schedule& schedule, uint32
                 break;
             }
             case Schedule::Step::Kind::Output:
-                straight.push_back({level[s.a] + 1, s.flip ? Run::Kind::Not : Run::Kind::Copy,
+                straight.push_back({level[s.a] + 1,
+                                    s.flip ? Run::Kind::Not : Run::Kind::Copy,
                                     {encode(task.outputs[s.node].slot), slot[s.a], 0}});
                 break;
             case Schedule::Step::Kind::LoopBegin:

@@ -13,7 +13,7 @@ namespace omnilude {
 
 // Executable memory with one compiled schedule; see emit_x86.cpp.
 class MachineCode {
-   public:
+  public:
     using Function = void (*)(Lanes* frame, const Lanes* before, Lanes* after);
     ~MachineCode();
     MachineCode(const MachineCode&) = delete;
@@ -26,7 +26,7 @@ class MachineCode {
     }
     size_t bytes() const { return size_; }
 
-   private:
+  private:
     MachineCode(void* memory, size_t size) : memory_(memory), size_(size) {
         function_ = reinterpret_cast<Function>(memory);
     }
@@ -58,7 +58,7 @@ void run_operations_generic(const OperationList& list, Lanes* const banks[3], ui
 void run_operations_avx2(const OperationList& list, Lanes* const banks[3], uint32_t width);
 
 class Code {
-   public:
+  public:
     // Compiles a task; frame slots from `frame_used` on are scratch, and it is raised past them.
     Code(const Task& task, uint32_t& frame_used, bool machine_code);
 
@@ -67,7 +67,7 @@ class Code {
     bool is_machine_code() const { return machine_ != nullptr; }
     size_t gates() const { return gates_; }
 
-   private:
+  private:
     std::unique_ptr<MachineCode> machine_;
     OperationList operations_;
     size_t gates_;

@@ -30,7 +30,8 @@ CrossCheck cross_check(const CircuitGame& game, Reasoner& reasoner, uint64_t pla
     const TermBank& bank = reasoner.bank();
     std::vector<uint8_t> state(game.state_bytes());
     Description description;
-    auto differ = [&](const std::string& what, const std::string& circuit, const std::string& rules) {
+    auto differ = [&](const std::string& what, const std::string& circuit,
+                      const std::string& rules) {
         out.difference = what + " in playout " + std::to_string(out.playouts) + " after " +
                          std::to_string(out.positions) + " positions: circuit " + circuit +
                          ", rules " + rules;

@@ -49,7 +49,7 @@ constexpr int registers = 15;
 constexpr uint32_t never = UINT32_MAX;
 
 class Emitter {
-   public:
+  public:
     Emitter(const Task& task, const Schedule& schedule, uint32_t& frame_used)
         : task_(task), schedule_(schedule), frame_used_(frame_used) {}
 
@@ -60,7 +60,7 @@ class Emitter {
         return std::move(code_);
     }
 
-   private:
+  private:
     using Step = Schedule::Step;
     using Kind = Step::Kind;
 
@@ -143,7 +143,9 @@ class Emitter {
         in_loop_ = false;
     }
 
-    uint32_t next_use(uint32_t n) const { return next_[n] < first_[n + 1] ? uses_[next_[n]] : never; }
+    uint32_t next_use(uint32_t n) const {
+        return next_[n] < first_[n + 1] ? uses_[next_[n]] : never;
+    }
     void advance(uint32_t n, uint32_t past) {
         while (next_[n] < first_[n + 1] && uses_[next_[n]] <= past) ++next_[n];
     }
@@ -224,11 +226,21 @@ class Emitter {
     void step(uint32_t i) {
         const Step& s = schedule_.steps[i];
         switch (s.kind) {
-            case Kind::Gate: gate(s, i); break;
-            case Kind::Output: output(s, i); break;
-            case Kind::LoopBegin: loop_begin(s); break;
-            case Kind::Feedback: feedback(s, i); break;
-            case Kind::LoopEnd: loop_end(); break;
+            case Kind::Gate:
+                gate(s, i);
+                break;
+            case Kind::Output:
+                output(s, i);
+                break;
+            case Kind::LoopBegin:
+                loop_begin(s);
+                break;
+            case Kind::Feedback:
+                feedback(s, i);
+                break;
+            case Kind::LoopEnd:
+                loop_end();
+                break;
         }
     }
 
@@ -325,8 +337,8 @@ class Emitter {
         }
         // vptest change, change; jnz loop
         bytes({0xC4, 0x42, 0x7D, 0x17, 0xFF});
-        const auto distance =
-            static_cast<int32_t>(static_cast<int64_t>(loop_start_) - static_cast<int64_t>(code_.size()) - 6);
+        const auto distance = static_cast<int32_t>(static_cast<int64_t>(loop_start_) -
+                                                   static_cast<int64_t>(code_.size()) - 6);
         bytes({0x0F, 0x85});
         four_bytes(static_cast<uint32_t>(distance));
         in_loop_ = false;

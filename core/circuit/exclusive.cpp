@@ -11,11 +11,10 @@ namespace {
 
 constexpr size_t max_fluents = 600;
 constexpr size_t max_gates = 60'000;
-constexpr uint64_t max_work = 5'000'000;
 
 // 64 random games at once, in the simplest way: only to suggest what might be exclusive.
 class Simulation {
-   public:
+  public:
     Simulation(const Circuit& circuit, const std::vector<bool>& initial)
         : circuit_(circuit), g_(circuit.graph), values_(g_.size(), 0), random_(7, 7) {
         state_.resize(initial.size());
@@ -25,7 +24,8 @@ class Simulation {
     const std::vector<uint64_t>& state() const { return state_; }
 
     void step() {
-        for (size_t f = 0; f < state_.size(); ++f) values_[node_of(circuit_.fluents[f])] = state_[f];
+        for (size_t f = 0; f < state_.size(); ++f)
+            values_[node_of(circuit_.fluents[f])] = state_[f];
         for (const auto& role : circuit_.does)
             for (Wire w : role) values_[node_of(w)] = 0;
         evaluate();
@@ -37,7 +37,8 @@ class Simulation {
                 uint32_t count = 0;
                 int chosen = -1;
                 for (size_t m = 0; m < legal.size(); ++m)
-                    if (legal[m] >> lane & 1 && random_.below(++count) == 0) chosen = static_cast<int>(m);
+                    if (legal[m] >> lane & 1 && random_.below(++count) == 0)
+                        chosen = static_cast<int>(m);
                 if (chosen < 0)
                     ended |= 1ull << lane;
                 else
@@ -49,7 +50,7 @@ class Simulation {
             state_[f] = (value(circuit_.next[f]) & ~ended) | (start_[f] & ended);
     }
 
-   private:
+  private:
     uint64_t value(Wire w) const { return values_[node_of(w)] ^ (complemented(w) ? ~0ull : 0); }
     void evaluate() {
         for (const Recursion& r : g_.recursions)
@@ -85,18 +86,18 @@ Exclusion::Exclusion(const Circuit& circuit, const std::vector<bool>& initial)
         fluent_of_[node_of(circuit.fluents[f])] = static_cast<int32_t>(f);
     for (size_t r = 0; r < circuit.does.size(); ++r)
         for (size_t m = 0; m < circuit.does[r].size(); ++m)
-            move_of_[node_of(circuit.does[r][m])] = {static_cast<int32_t>(r), static_cast<uint32_t>(m)};
-    // Recursions whose atoms are evaluated out of order would make the simulation quadratic.
+            move_of_[node_of(circuit.does[r][m])] = {static_cast<int32_t>(r),
+                                                     static_cast<uint32_t>(m)};
     if (circuit.fluents.size() > max_fluents || circuit.graph.size() > max_gates) return;
-    suggest(initial);
-    keep_inductive();
+    play_at_random(initial);
 }
 
-void Exclusion::suggest(const std::vector<bool>& initial) {
+void Exclusion::play_at_random(const std::vector<bool>& initial) {
     const size_t n = circuit_.fluents.size();
-    exclusive_.assign(n, std::vector<bool>(n, true));
+    together_.assign(n, std::vector<bool>(n, false));
     Simulation simulation(circuit_, initial);
-    const int steps = static_cast<int>(std::min<size_t>(200, 4'000'000 / circuit_.graph.size() + 8));
+    const int steps =
+        static_cast<int>(std::min<size_t>(200, 2'000'000 / circuit_.graph.size() + 8));
     for (int step = 0; step < steps; ++step) {
         const auto& state = simulation.state();
         std::vector<uint32_t> on;
@@ -104,41 +105,46 @@ void Exclusion::suggest(const std::vector<bool>& initial) {
             if (state[f]) on.push_back(f);
         for (size_t i = 0; i < on.size(); ++i)
             for (size_t j = i + 1; j < on.size(); ++j)
-                if (state[on[i]] & state[on[j]])
-                    exclusive_[on[i]][on[j]] = exclusive_[on[j]][on[i]] = false;
+                if (state[on[i]] & state[on[j]]) together_[on[i]][on[j]] = true;
         simulation.step();
     }
 }
 
-// Drops pairs that a move might break, until all that are left support each other.
-void Exclusion::keep_inductive() {
-    const size_t n = circuit_.fluents.size();
-    for (bool changed = true; changed;) {
-        changed = false;
-        known_.clear();
-        std::vector<std::pair<uint32_t, uint32_t>> broken;
-        for (uint32_t i = 0; i < n; ++i)
-            for (uint32_t j = i + 1; j < n; ++j)
-                if (exclusive_[i][j] && !prove(circuit_.next[i], circuit_.next[j], max_depth))
-                    broken.push_back({i, j});
-        for (auto [i, j] : broken) exclusive_[i][j] = exclusive_[j][i] = false;
-        changed = !broken.empty();
-        if (work_ > max_work) {  // unproved: give up rather than assume
-            exclusive_.clear();
-            break;
-        }
-    }
-    known_.clear();
-    work_ = 0;
+bool Exclusion::assume(uint32_t a, uint32_t b) {
+    if (together_.empty() || a == b) return false;
+    if (a > b) std::swap(a, b);
+    if (together_[a][b]) return false;
+    assumed_.insert({a, b});
+    return true;
 }
 
-bool Exclusion::pair_holds(uint32_t a, uint32_t b) const {
-    return !exclusive_.empty() && a != b && exclusive_[a][b];
+bool Exclusion::settle() {
+    if (exhausted()) return false;
+    work_ = 0;
+    std::set<std::pair<uint32_t, uint32_t>> tested;
+    bool right = true;
+    // Testing one assumption may lead to others.
+    while (right && tested.size() < assumed_.size()) {
+        const auto open = assumed_;
+        for (const auto& pair : open) {
+            if (!tested.insert(pair).second) continue;
+            if (prove(circuit_.next[pair.first], circuit_.next[pair.second], max_depth)) continue;
+            if (exhausted()) return false;
+            together_[pair.first][pair.second] = true;
+            right = false;
+        }
+    }
+    if (right) return true;
+    assumed_.clear();
+    known_.clear();
+    work_ = 0;
+    return false;
 }
 
 bool Exclusion::prove(Wire a, Wire b, int depth) {
     if (a == negate(b) || a == wire_false || b == wire_false) return true;
-    if (depth == 0 || a == wire_true || b == wire_true || a == b || ++work_ > max_work) return false;
+    if (depth == 0 || a == wire_true || b == wire_true || a == b || ++work_ > max_work)
+        return false;
     if (a > b) std::swap(a, b);
     // What failed at a small depth might be proved at a larger one, so the depth is in the key.
     const uint64_t key = (uint64_t{a} << 32 | b) * 16 + static_cast<uint64_t>(depth);
@@ -155,7 +161,7 @@ bool Exclusion::prove_fresh(Wire a, Wire b, int depth) {
     auto move = [&](uint32_t n) { return n < move_of_.size() ? move_of_[n] : Move{}; };
     if (!complemented(a) && !complemented(b)) {
         if (fluent(na) >= 0 && fluent(nb) >= 0)
-            return pair_holds(static_cast<uint32_t>(fluent(na)), static_cast<uint32_t>(fluent(nb)));
+            return assume(static_cast<uint32_t>(fluent(na)), static_cast<uint32_t>(fluent(nb)));
         const Move ma = move(na), mb = move(nb);
         if (ma.role >= 0 && ma.role == mb.role) return true;  // one move a role
     }
@@ -174,7 +180,8 @@ bool Exclusion::prove_fresh(Wire a, Wire b, int depth) {
             (prove(g.node(n).a, y, depth - 1) || prove(g.node(n).b, y, depth - 1)))
             return true;
         const Move m = move(n);
-        if (m.role >= 0 && prove(circuit_.legal[static_cast<size_t>(m.role)][m.number], y, depth - 1))
+        if (m.role >= 0 &&
+            prove(circuit_.legal[static_cast<size_t>(m.role)][m.number], y, depth - 1))
             return true;
     }
     return false;
@@ -214,7 +221,8 @@ RoleMoves split_moves(Exclusion& exclusion, const std::vector<Wire>& legal) {
     for (size_t m = 0; m < legal.size(); ++m) {
         std::vector<Wire> shared;  // by all others
         for (const auto& [x, n] : frequent) {
-            const bool mine = std::find(implied[m].begin(), implied[m].end(), x) != implied[m].end();
+            const bool mine =
+                std::find(implied[m].begin(), implied[m].end(), x) != implied[m].end();
             if (n - mine == legal.size() - 1) shared.push_back(x);
         }
         std::sort(shared.begin(), shared.end());
@@ -236,6 +244,60 @@ RoleMoves split_moves(Exclusion& exclusion, const std::vector<Wire>& legal) {
     return out;
 }
 
+struct Choice {
+    uint32_t role, move;
+};
+using Slots = std::vector<std::vector<Choice>>;
+
+// Moves of the roles of a team that are never legal together share a slot.
+Slots share_slots(Exclusion& exclusion, const Circuit& circuit, const std::vector<RoleMoves>& moves,
+                  const std::vector<uint32_t>& team, bool within_roles) {
+    Slots slots;
+    for (uint32_t r : team) {
+        const bool search = within_roles && moves[r].free.size() <= 512;
+        size_t next = 0;  // where searching is not worth it, roles still share slots in order
+        for (uint32_t m : moves[r].free) {
+            auto fits = [&](const std::vector<Choice>& slot) {
+                return slot.size() < 8 &&
+                       std::all_of(
+                           slot.begin(), slot.end(),
+                           [&](const Choice& c) {
+                               return c.role != r ||
+                                      (search && exclusion.never_both(circuit.legal[r][c.move],
+                                                                      circuit.legal[r][m]));
+                           });
+            };
+            const auto first = slots.begin() + static_cast<std::ptrdiff_t>(search ? 0 : next);
+            auto slot = std::find_if(first, slots.end(), fits);
+            if (slot == slots.end()) slot = slots.insert(slot, std::vector<Choice>());
+            slot->push_back({r, m});
+            next = static_cast<size_t>(slot - slots.begin()) + 1;
+        }
+    }
+    return slots;
+}
+
+// Roles that never choose at the same time.
+std::vector<std::vector<uint32_t>> make_teams(Exclusion& exclusion,
+                                              const std::vector<RoleMoves>& moves) {
+    std::vector<std::vector<uint32_t>> teams;
+    for (uint32_t r = 0; r < moves.size(); ++r) {
+        if (moves[r].free.empty()) continue;
+        auto apart = [&](uint32_t other) {
+            for (Wire x : moves[r].common)
+                for (Wire y : moves[other].common)
+                    if (exclusion.never_both(x, y)) return true;
+            return false;
+        };
+        auto team = std::find_if(teams.begin(), teams.end(), [&](const auto& members) {
+            return std::all_of(members.begin(), members.end(), apart);
+        });
+        if (team == teams.end()) team = teams.insert(team, std::vector<uint32_t>());
+        team->push_back(r);
+    }
+    return teams;
+}
+
 }  // namespace
 
 MoveChoice choose_moves(Circuit& circuit, const std::vector<bool>& initial) {
@@ -244,28 +306,24 @@ MoveChoice choose_moves(Circuit& circuit, const std::vector<bool>& initial) {
     Graph& g = circuit.graph;
     const size_t roles = circuit.legal.size();
     std::vector<RoleMoves> moves;
-    for (const auto& legal : circuit.legal) moves.push_back(split_moves(exclusion, legal));
-    out.made = circuit.legal;
-
-    // Roles that never choose together.
     std::vector<std::vector<uint32_t>> teams;
-    for (uint32_t r = 0; r < roles; ++r) {
-        if (moves[r].free.empty()) continue;
-        auto apart = [&](uint32_t other) {
-            for (Wire x : moves[r].common)
-                for (Wire y : moves[other].common)
-                    if (exclusion.never_both(x, y)) return true;
-            return false;
-        };
-        bool placed = false;
-        for (auto& team : teams)
-            if (std::all_of(team.begin(), team.end(), apart)) {
-                team.push_back(r);
-                placed = true;
-                break;
-            }
-        if (!placed) teams.push_back({r});
-    }
+    std::vector<Slots> team_slots;
+    // Sharing slots within a role takes most proofs: the first thing to be given up.
+    bool within_roles = true;
+    do {
+        if (exclusion.exhausted()) {
+            if (!within_roles) exclusion.assume_nothing();
+            within_roles = false;
+            exclusion.restart();
+        }
+        moves.clear();
+        team_slots.clear();
+        for (const auto& legal : circuit.legal) moves.push_back(split_moves(exclusion, legal));
+        teams = make_teams(exclusion, moves);
+        for (const auto& team : teams)
+            team_slots.push_back(share_slots(exclusion, circuit, moves, team, within_roles));
+    } while (!exclusion.settle());
+    out.made = circuit.legal;
 
     // A role's forced moves, those that are legal alone.
     std::vector<Wire> forced(roles, wire_false);
@@ -276,35 +334,9 @@ MoveChoice choose_moves(Circuit& circuit, const std::vector<bool>& initial) {
         if (moves[r].free.empty()) out.stuck = g.lor(out.stuck, negate(forced[r]));
     }
 
-    for (const auto& team : teams) {
-        struct Choice {
-            uint32_t role, move;
-        };
-        std::vector<std::vector<Choice>> slots;
-        for (uint32_t r : team) {
-            const bool search = moves[r].free.size() <= 512;
-            size_t next = 0;  // where searching is not worth it, roles still share slots in order
-            for (uint32_t m : moves[r].free) {
-                bool placed = false;
-                auto fits = [&](const std::vector<Choice>& slot) {
-                    return std::all_of(slot.begin(), slot.end(), [&](const Choice& c) {
-                        return c.role != r ||
-                               exclusion.never_both(circuit.legal[r][c.move], circuit.legal[r][m]);
-                    });
-                };
-                for (size_t s = search ? 0 : next; s < slots.size(); ++s) {
-                    if (slots[s].size() >= 8 || !fits(slots[s])) continue;
-                    slots[s].push_back({r, m});
-                    placed = true;
-                    next = s + 1;
-                    break;
-                }
-                if (!placed) {
-                    slots.push_back({{r, m}});
-                    next = slots.size();
-                }
-            }
-        }
+    for (size_t t = 0; t < teams.size(); ++t) {
+        const std::vector<uint32_t>& team = teams[t];
+        const Slots& slots = team_slots[t];
         std::vector<Wire> candidates;
         for (const auto& slot : slots) {
             Wire any = wire_false;

@@ -83,7 +83,7 @@ bool tidy(std::vector<Product>& products) {
 }
 
 class Factoring {
-   public:
+  public:
     Factoring(const ExactlyOne& exactly_one, Net& net, Budget& budget)
         : exactly_one_(exactly_one), net_(net), budget_(budget) {}
 
@@ -113,9 +113,8 @@ class Factoring {
                 if (left[w] != count) {  // fell since it was put here
                     if (left[w] >= 2) {
                         auto& bucket = buckets[left[w]];
-                        bucket.insert(std::upper_bound(bucket.begin(), bucket.end(), w,
-                                                       std::greater<>()),
-                                      w);
+                        bucket.insert(
+                            std::upper_bound(bucket.begin(), bucket.end(), w, std::greater<>()), w);
                     }
                     continue;
                 }
@@ -139,7 +138,7 @@ class Factoring {
         return net_.disjunction(terms);
     }
 
-   private:
+  private:
     const ExactlyOne& exactly_one_;
     Net& net_;
     Budget& budget_;

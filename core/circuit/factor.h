@@ -12,18 +12,18 @@ namespace omnilude {
 // Sets of variables of which exactly one is true at any time: the moves of each role. An OR over
 // more than half of a set is the complement of the OR over the rest.
 class ExactlyOne {
-   public:
+  public:
     void add(std::span<const Wire> variables);
     // Rewrites a list of wires that are to be ORed.
     void simplify(std::vector<Wire>& wires, Net& net) const;
 
-   private:
+  private:
     std::vector<std::vector<Wire>> sets_;
     std::vector<int32_t> set_of_;  // by node; -1 where none
 };
 
 class SumOfProducts {
-   public:
+  public:
     void clear() {
         starts_.assign(1, 0);
         literals_.clear();
@@ -35,7 +35,7 @@ class SumOfProducts {
         return {literals_.data() + starts_[i], starts_[i + 1] - starts_[i]};
     }
 
-   private:
+  private:
     std::vector<uint32_t> starts_{0};
     std::vector<Wire> literals_;
 };

@@ -24,10 +24,10 @@ Wire Graph::simplify_pair(Wire a, Wire b) const {
     const Node& inner = nodes_[node_of(b)];
     if (inner.kind != Kind::And) return undecided;
     if (!complemented(b)) {
-        if (inner.a == a || inner.b == a) return b;                                  // a.(a.x)
-        if (inner.a == negate(a) || inner.b == negate(a)) return wire_false;         // a.(a'.x)
+        if (inner.a == a || inner.b == a) return b;                           // a.(a.x)
+        if (inner.a == negate(a) || inner.b == negate(a)) return wire_false;  // a.(a'.x)
     } else {
-        if (inner.a == negate(a) || inner.b == negate(a)) return a;                  // a.(a'.x)'
+        if (inner.a == negate(a) || inner.b == negate(a)) return a;  // a.(a'.x)'
     }
     return undecided;
 }

@@ -10,7 +10,7 @@
 namespace omnilude {
 
 class Graph {
-   public:
+  public:
     enum class Kind : uint8_t { Constant, Variable, And, Xor };
     struct Node {
         Kind kind;
@@ -43,7 +43,7 @@ class Graph {
         return n < recursion_of.size() ? recursion_of[n] : -1;
     }
 
-   private:
+  private:
     Wire make(Kind kind, Wire a, Wire b);
     Wire simplify_pair(Wire a, Wire b) const;
 

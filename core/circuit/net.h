@@ -20,7 +20,7 @@ inline uint32_t node_of(Wire w) { return w >> 1; }
 inline bool complemented(Wire w) { return w & 1; }
 
 class Net {
-   public:
+  public:
     Net() { nodes_.push_back({0, 0}); }  // node 0 is the constant
 
     Wire variable() {
@@ -41,7 +41,7 @@ class Net {
     }
     size_t bytes() const { return nodes_.size() * 8 + pool_.size() * 4 + table_.bytes(); }
 
-   private:
+  private:
     struct Node {
         uint32_t first, count;
     };

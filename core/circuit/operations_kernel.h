@@ -31,12 +31,24 @@ struct OperationLoop {
         for (size_t i = 0; i < list.runs.size(); ++i) {
             const auto& run = list.runs[i];
             switch (run.kind) {
-                case Kind::And: each(list, run, [](Vector a, Vector b) { return a & b; }); break;
-                case Kind::AndNot: each(list, run, [](Vector a, Vector b) { return ~a & b; }); break;
-                case Kind::Or: each(list, run, [](Vector a, Vector b) { return a | b; }); break;
-                case Kind::Xor: each(list, run, [](Vector a, Vector b) { return a ^ b; }); break;
-                case Kind::Copy: each(list, run, [](Vector a, Vector) { return a; }); break;
-                case Kind::Not: each(list, run, [](Vector a, Vector) { return ~a; }); break;
+                case Kind::And:
+                    each(list, run, [](Vector a, Vector b) { return a & b; });
+                    break;
+                case Kind::AndNot:
+                    each(list, run, [](Vector a, Vector b) { return ~a & b; });
+                    break;
+                case Kind::Or:
+                    each(list, run, [](Vector a, Vector b) { return a | b; });
+                    break;
+                case Kind::Xor:
+                    each(list, run, [](Vector a, Vector b) { return a ^ b; });
+                    break;
+                case Kind::Copy:
+                    each(list, run, [](Vector a, Vector) { return a; });
+                    break;
+                case Kind::Not:
+                    each(list, run, [](Vector a, Vector) { return ~a; });
+                    break;
                 case Kind::Zero:
                     each(list, run, [](Vector, Vector) { return Vector{0, 0, 0, 0}; });
                     break;
@@ -71,8 +83,14 @@ void run_list(const OperationList& list, Lanes* const banks[3], uint32_t width) 
     auto* before = reinterpret_cast<Vector*>(banks[1]);
     auto* after = reinterpret_cast<Vector*>(banks[2]);
     switch (width) {
-        case 1: OperationLoop<1>{{frame, before, after, frame}}.run(list); break;
-        case 2: OperationLoop<2>{{frame, before, after, frame}}.run(list); break;
-        default: OperationLoop<4>{{frame, before, after, frame}}.run(list); break;
+        case 1:
+            OperationLoop<1>{{frame, before, after, frame}}.run(list);
+            break;
+        case 2:
+            OperationLoop<2>{{frame, before, after, frame}}.run(list);
+            break;
+        default:
+            OperationLoop<4>{{frame, before, after, frame}}.run(list);
+            break;
     }
 }

@@ -20,14 +20,13 @@ inline bool any_of(const Vector& v) { return (v[0] | v[1] | v[2] | v[3]) != 0; }
 
 template <uint32_t W>
 class PlayoutUnit {
-   public:
+  public:
     PlayoutUnit(const PlayoutPlan& plan, const PlayoutSettings& settings, uint64_t unit)
         : plan_(plan), settings_(settings) {
         frame_.resize(size_t{plan.frame_slots} * W);
         before_.resize(size_t{plan.fluents} * W + 1);
         after_.resize(before_.size());
-        for (uint32_t k = 0; k < W; ++k)
-            word(frame_ones, k) = Vector{~0ull, ~0ull, ~0ull, ~0ull};
+        for (uint32_t k = 0; k < W; ++k) word(frame_ones, k) = Vector{~0ull, ~0ull, ~0ull, ~0ull};
         for (uint32_t f = 0; f < plan.fluents; ++f)
             for (uint32_t k = 0; k < W; ++k)
                 for (auto& part : before_[f * W + k].part) part = plan.initial[f] ? ~0ull : 0;
@@ -85,7 +84,7 @@ class PlayoutUnit {
         return std::move(result_);
     }
 
-   private:
+  private:
     Vector& word(uint32_t slot, uint32_t k) {
         return reinterpret_cast<Vector*>(frame_.data())[size_t{slot} * W + k];
     }
@@ -103,7 +102,8 @@ class PlayoutUnit {
         uint64_t ended = 0;
         Vector over[W];
         for (uint32_t k = 0; k < W; ++k) {
-            over[k] = (word(plan_.terminal_slot, k) | word(plan_.stuck_slot, k) | cut_[k]) & active_[k];
+            over[k] =
+                (word(plan_.terminal_slot, k) | word(plan_.stuck_slot, k) | cut_[k]) & active_[k];
             ended += count_ones(over[k]);
         }
         const uint64_t running = active_count_ - ended;
@@ -252,8 +252,7 @@ class PlayoutUnit {
             do {
                 Vector above{0, 0, 0, 0};  // drawn > top_rank
                 for (size_t i = 0; i < Bits; ++i) {
-                    const Vector drawn =
-                        random_word(++counter, key1, key2) & word(draw.mask[i], k);
+                    const Vector drawn = random_word(++counter, key1, key2) & word(draw.mask[i], k);
                     const Vector top = word(draw.top_rank[i], k);
                     above = (drawn & ~top) | (above & ~(drawn ^ top));
                     rank[i] ^= (rank[i] ^ drawn) & open;
@@ -268,17 +267,39 @@ class PlayoutUnit {
     void draw_ranks() {
         for (const PlayoutPlan::Draw& draw : plan_.draws) {
             switch (draw.rank.size()) {
-                case 1: draw_bits<1>(draw); break;
-                case 2: draw_bits<2>(draw); break;
-                case 3: draw_bits<3>(draw); break;
-                case 4: draw_bits<4>(draw); break;
-                case 5: draw_bits<5>(draw); break;
-                case 6: draw_bits<6>(draw); break;
-                case 7: draw_bits<7>(draw); break;
-                case 8: draw_bits<8>(draw); break;
-                case 9: draw_bits<9>(draw); break;
-                case 10: draw_bits<10>(draw); break;
-                default: draw_any(draw); break;
+                case 1:
+                    draw_bits<1>(draw);
+                    break;
+                case 2:
+                    draw_bits<2>(draw);
+                    break;
+                case 3:
+                    draw_bits<3>(draw);
+                    break;
+                case 4:
+                    draw_bits<4>(draw);
+                    break;
+                case 5:
+                    draw_bits<5>(draw);
+                    break;
+                case 6:
+                    draw_bits<6>(draw);
+                    break;
+                case 7:
+                    draw_bits<7>(draw);
+                    break;
+                case 8:
+                    draw_bits<8>(draw);
+                    break;
+                case 9:
+                    draw_bits<9>(draw);
+                    break;
+                case 10:
+                    draw_bits<10>(draw);
+                    break;
+                default:
+                    draw_any(draw);
+                    break;
             }
         }
     }
@@ -316,7 +337,7 @@ class PlayoutUnit {
         uint32_t lane;
     };
     std::vector<Due> due_;
-    std::vector<uint64_t> begun_;  // by lane: step at which it restarted last, as far as looked up
+    std::vector<uint64_t> begun_;   // by lane: step at which it restarted last, as far as looked up
     std::vector<Vector> restarts_;  // lanes that restarted at each of the last steps
     uint32_t period_ = 1;
     std::vector<uint64_t> counts_, started_, held_since_;
@@ -326,8 +347,11 @@ class PlayoutUnit {
 PlayoutResult run_unit(const PlayoutPlan& plan, const PlayoutSettings& settings, uint64_t unit,
                        uint64_t playouts) {
     switch (plan.width) {
-        case 1: return PlayoutUnit<1>(plan, settings, unit).run(playouts);
-        case 2: return PlayoutUnit<2>(plan, settings, unit).run(playouts);
-        default: return PlayoutUnit<4>(plan, settings, unit).run(playouts);
+        case 1:
+            return PlayoutUnit<1>(plan, settings, unit).run(playouts);
+        case 2:
+            return PlayoutUnit<2>(plan, settings, unit).run(playouts);
+        default:
+            return PlayoutUnit<4>(plan, settings, unit).run(playouts);
     }
 }

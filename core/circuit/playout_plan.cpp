@@ -34,7 +34,7 @@ std::vector<bool> cone_of(const Graph& graph, const std::vector<Wire>& roots) {
 
 // Replaces the variables of `does` by the gates that select moves.
 class Substitution {
-   public:
+  public:
     explicit Substitution(Graph& graph) : graph_(graph) {}
     void set(Wire variable, Wire value) { map_[node_of(variable)] = value ^ (variable & 1); }
 
@@ -64,7 +64,7 @@ class Substitution {
         return map_[node_of(root)] ^ (root & 1);
     }
 
-   private:
+  private:
     Graph& graph_;
     std::unordered_map<uint32_t, Wire> map_;
 };
@@ -72,7 +72,7 @@ class Substitution {
 }  // namespace
 
 std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vector<bool>& initial,
-                              const PlayoutOptions& options) {
+                                               const PlayoutOptions& options) {
     Graph& g = circuit.graph;
     auto result = std::make_unique<PlayoutPlan>();
     PlayoutPlan& plan = *result;
@@ -116,7 +116,8 @@ std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vect
     const std::vector<bool> without_goals = cone_of(g, first_roots);
     const std::vector<bool> goal_cone = cone_of(g, goal_wires);
     size_t goal_only = 0;
-    for (uint32_t n = 0; n < g.size(); ++n) goal_only += goal_cone[n] && !without_goals[n] && g.is_gate(n);
+    for (uint32_t n = 0; n < g.size(); ++n)
+        goal_only += goal_cone[n] && !without_goals[n] && g.is_gate(n);
     // Holding costs three operations a fluent and step.
     plan.hold = goal_only > 4 * circuit.fluents.size() + 8;
 
@@ -148,7 +149,8 @@ std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vect
         if (!draw.rank.empty()) plan.draws.push_back(std::move(draw));
     }
     for (size_t k = 0; k < goal_wires.size(); ++k)
-        (plan.hold ? goals : first).outputs.push_back({goal_wires[k], Slot::frame(plan.goal_slots[k])});
+        (plan.hold ? goals : first)
+            .outputs.push_back({goal_wires[k], Slot::frame(plan.goal_slots[k])});
     for (const auto& role : circuit.legal) {
         plan.legal.emplace_back();
         for (Wire w : role) {
@@ -185,7 +187,8 @@ std::unique_ptr<PlayoutPlan> make_playout_plan(Circuit& circuit, const std::vect
             for (Wire w : g.recursions[r].definitions) work.push_back(node_of(w));
         }
     }
-    // The definitions of a recursion are not rewritten: one that rests on the moves made has no plan.
+    // The definitions of a recursion are not rewritten: one that rests on the moves made has no
+    // plan.
     for (const auto& role : circuit.does)
         for (Wire w : role)
             if (seen[node_of(w)]) return nullptr;

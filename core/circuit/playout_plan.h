@@ -18,7 +18,7 @@
 namespace omnilude {
 
 struct PlayoutPlan {
-    struct Draw {  // one random rank for each lane
+    struct Draw {                                    // one random rank for each lane
         std::vector<uint32_t> top_rank, mask, rank;  // frame slots, low bit first
     };
     struct GoalCount {

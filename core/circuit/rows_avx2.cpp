@@ -15,16 +15,16 @@ namespace {
 // Bytes first: after the unpacking, each register holds one byte of each of 32 rows; the signs of
 // those bytes, taken eight times with a shift between, are the transposed rows.
 void transpose_avx2(uint64_t* rows) {
-    const __m256i pair_up =
-        _mm256_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3,
-                         11, 4, 12, 5, 13, 6, 14, 7, 15);
+    const __m256i pair_up = _mm256_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15,
+                                             0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
     __m256i bytes[2][8];
     for (int half = 0; half < 2; ++half) {
         const uint64_t* from = rows + 32 * half;
         __m256i r[8], s[8];
         for (int i = 0; i < 8; ++i) {
             const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 2 * i));
-            const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 16 + 2 * i));
+            const __m128i high =
+                _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 16 + 2 * i));
             r[i] = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), pair_up);
         }
         for (int i = 0; i < 4; ++i) {

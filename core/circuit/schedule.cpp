@@ -5,7 +5,7 @@ namespace omnilude {
 namespace {
 
 class Scheduler {
-   public:
+  public:
     explicit Scheduler(const Task& task)
         : task_(task), graph_(*task.graph), done_(graph_.size(), false), place_(graph_.size(), 0) {
         out_.inverted = task.inverted;
@@ -20,12 +20,13 @@ class Scheduler {
         for (uint32_t i = 0; i < task_.outputs.size(); ++i) {
             const Wire w = task_.outputs[i].wire;
             visit(node_of(w));
-            out_.steps.push_back({Schedule::Step::Kind::Output, Op::And, flipped(w), i, node_of(w), 0});
+            out_.steps.push_back(
+                {Schedule::Step::Kind::Output, Op::And, flipped(w), i, node_of(w), 0});
         }
         return std::move(out_);
     }
 
-   private:
+  private:
     bool flipped(Wire w) const { return complemented(w) != out_.inverted[node_of(w)]; }
 
     // Every gate costs one operation: complements move into the choice of operation, or stay with

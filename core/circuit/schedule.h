@@ -48,9 +48,9 @@ struct Schedule {
         enum class Kind : uint8_t { Gate, Output, LoopBegin, Feedback, LoopEnd };
         Kind kind;
         Op op;
-        bool flip;       // Output, Feedback: store the complement of the operand
-        uint32_t node;   // Gate, Feedback: what is defined; Output: number; Loop*: recursion
-        uint32_t a, b;   // operands: nodes
+        bool flip;      // Output, Feedback: store the complement of the operand
+        uint32_t node;  // Gate, Feedback: what is defined; Output: number; Loop*: recursion
+        uint32_t a, b;  // operands: nodes
     };
     std::vector<Step> steps;
     std::vector<bool> inverted;  // by node: its slot or register holds the complement

@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t unknown = UINT32_MAX;
 
 class Sharing {
-   public:
+  public:
     Sharing(const CircuitNet& source, uint64_t effort, Budget& budget)
         : source_(source), net_(source.net), effort_(effort), budget_(budget) {}
 
@@ -21,7 +21,7 @@ class Sharing {
         return cut();
     }
 
-   private:
+  private:
     template <class Visit>
     void each_output(Visit visit) const {
         for (Wire w : source_.next) visit(w);
@@ -100,7 +100,8 @@ class Sharing {
             const auto& list = candidates[n];
             for (size_t i = 0; i < list.size(); ++i) {
                 users_[list[i]].push_back(n);
-                for (size_t j = i + 1; j < list.size() && j - i <= window; ++j) ++pairs_[key(list[i], list[j])];
+                for (size_t j = i + 1; j < list.size() && j - i <= window; ++j)
+                    ++pairs_[key(list[i], list[j])];
                 budget_.spend(4);
             }
             if (pairs_.size() > effort_) return;
@@ -177,7 +178,8 @@ class Sharing {
         out.fluents = map_all(source_.fluents);
         for (const auto& role : source_.does) out.does.push_back(map_all(role));
         for (const Recursion& recursion : source_.recursions)
-            out.graph.recursions.push_back({map_all(recursion.atoms), map_all(recursion.definitions)});
+            out.graph.recursions.push_back(
+                {map_all(recursion.atoms), map_all(recursion.definitions)});
         out.next = map_all(source_.next);
         for (const auto& role : source_.legal) out.legal.push_back(map_all(role));
         out.terminal = gate(source_.terminal);

@@ -33,7 +33,7 @@ struct IndexShape {
 };
 
 class Database {
-   public:
+  public:
     static constexpr uint32_t none = UINT32_MAX;
     explicit Database(const TermBank& bank) : bank_(bank) {}
 
@@ -58,7 +58,7 @@ class Database {
     }
     size_t bytes() const { return bytes_; }
 
-   private:
+  private:
     struct Entry {
         Term fact;
         uint32_t next;

@@ -67,7 +67,8 @@ Grounding ground(Program& program, Budget& budget) {
     });
     for (Term fact : database.facts(program.truth)) out.fluents.push_back(bank.argument(fact, 0));
     for (Term fact : database.facts(program.does)) {
-        const auto role = std::find(program.roles.begin(), program.roles.end(), bank.argument(fact, 0));
+        const auto role =
+            std::find(program.roles.begin(), program.roles.end(), bank.argument(fact, 0));
         out.moves[static_cast<size_t>(role - program.roles.begin())].push_back(
             bank.argument(fact, 1));
     }

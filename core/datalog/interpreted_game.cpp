@@ -53,9 +53,8 @@ Reasoner::Position InterpretedGame::read(const uint8_t* state) const {
 void InterpretedGame::write(uint8_t* state, const Reasoner::Transition& transition) const {
     std::vector<Term> block{static_cast<Term>(transition.next.size())};
     for (uint32_t r = 0; r < roles(); ++r)
-        block.push_back(transition.percepts.empty()
-                            ? 0
-                            : static_cast<Term>(transition.percepts[r].size()));
+        block.push_back(
+            transition.percepts.empty() ? 0 : static_cast<Term>(transition.percepts[r].size()));
     block.insert(block.end(), transition.next.begin(), transition.next.end());
     for (const auto& percepts : transition.percepts)
         block.insert(block.end(), percepts.begin(), percepts.end());
@@ -125,7 +124,8 @@ std::vector<std::string> InterpretedGame::percepts(const uint8_t* state, uint32_
     size_t first = 1 + roles() + block[0];
     for (uint32_t r = 0; r < role; ++r) first += block[1 + r];
     std::vector<std::string> out;
-    for (size_t i = 0; i < block[1 + role]; ++i) out.push_back(reasoner_->bank().text(block[first + i]));
+    for (size_t i = 0; i < block[1 + role]; ++i)
+        out.push_back(reasoner_->bank().text(block[first + i]));
     std::sort(out.begin(), out.end());
     return out;
 }

@@ -1,4 +1,5 @@
-// A game played by the reasoner: for rules whose circuit would be too large. Same interface, slower.
+// A game played by the reasoner: for rules whose circuit would be too large. Same interface,
+// slower.
 #pragma once
 
 #include <mutex>
@@ -10,7 +11,7 @@
 namespace omnilude {
 
 class InterpretedGame : public Game {
-   public:
+  public:
     explicit InterpretedGame(std::unique_ptr<Reasoner> reasoner);
 
     size_t state_bytes() const override { return capacity_ * sizeof(Term); }
@@ -27,7 +28,7 @@ class InterpretedGame : public Game {
     std::vector<std::string> facts(const uint8_t* state) const override;
     std::vector<std::string> percepts(const uint8_t* state, uint32_t role) const override;
 
-   private:
+  private:
     // A state: number of fluents, number of percepts of each role, then all of them in that order.
     Reasoner::Position read(const uint8_t* state) const;
     void write(uint8_t* state, const Reasoner::Transition& transition) const;

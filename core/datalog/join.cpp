@@ -47,7 +47,8 @@ uint32_t Joiner::make_plan(const Rule& rule, int32_t trigger, const std::vector<
             continue;
         left.push_back(i);
     }
-    if (trigger >= 0) plan.entry = make_match(program_.bank, database_, rule.body[trigger].pattern, bound, false);
+    if (trigger >= 0)
+        plan.entry = make_match(program_.bank, database_, rule.body[trigger].pattern, bound, false);
     while (!left.empty()) {
         // Tests as soon as they can be made, else the literal with fewest expected matches.
         size_t best = left.size();
@@ -69,7 +70,8 @@ uint32_t Joiner::make_plan(const Rule& rule, int32_t trigger, const std::vector<
         if (literal.kind == Literal::Kind::Positive) {
             step.kind = Step::Kind::Match;
             const Functor f = head_functor(program_.bank, literal.pattern);
-            step.not_newest = static_cast<int32_t>(i) < trigger && f < recursive.size() && recursive[f];
+            step.not_newest =
+                static_cast<int32_t>(i) < trigger && f < recursive.size() && recursive[f];
             step.match = make_match(program_.bank, database_, literal.pattern, bound, true);
         } else if (literal.kind == Literal::Kind::Negative) {
             step.kind = Step::Kind::Absent;
@@ -97,8 +99,7 @@ Joiner::Group Joiner::prepare(std::span<const uint32_t> strata,
             if (rule.body[i].kind != Literal::Kind::Positive) continue;
             const Functor f = head_functor(program_.bank, rule.body[i].pattern);
             if (f >= recursive.size() || !recursive[f]) continue;
-            group.triggers[f].push_back(
-                make_plan(rule, static_cast<int32_t>(i), recursive, open));
+            group.triggers[f].push_back(make_plan(rule, static_cast<int32_t>(i), recursive, open));
             triggered = true;
         }
         if (!triggered) group.full.push_back(make_plan(rule, -1, recursive, open));

@@ -14,7 +14,7 @@
 namespace omnilude {
 
 class Joiner {
-   public:
+  public:
     // Called for each way to satisfy a rule's body: the rule and, for each literal of its body that
     // is a tested positive one, the fact it matched.
     using Sink = std::function<void(const Rule&, Term head, std::span<const Term> matched)>;
@@ -41,7 +41,7 @@ class Joiner {
 
     std::span<const Term> bindings() const { return bindings_; }
 
-   private:
+  private:
     struct Step {
         enum class Kind : uint8_t { Match, Absent, Differ };
         Kind kind;

@@ -8,7 +8,8 @@ namespace {
 
 using Kind = PatternNode::Kind;
 constexpr Term unbound = UINT32_MAX;
-constexpr uint32_t max_depth = 20'000;  // of calls: the caller provides a stack that is large enough
+constexpr uint32_t max_depth =
+    20'000;  // of calls: the caller provides a stack that is large enough
 
 // The literal with what is known put in, ground subterms interned, variables numbered in order.
 bool instantiate(TermBank& bank, const Pattern& pattern, size_t& at,
@@ -67,9 +68,8 @@ Prover::Prover(Program& program, Database& database) : program_(program), databa
     }
     only_facts_.assign(rules_.size(), false);
     for (Functor f = 0; f < rules_.size(); ++f) {
-        only_facts_[f] = std::all_of(rules_[f].begin(), rules_[f].end(), [](const RuleInfo& info) {
-            return info.rule->body.empty();
-        });
+        only_facts_[f] = std::all_of(rules_[f].begin(), rules_[f].end(),
+                                     [](const RuleInfo& info) { return info.rule->body.empty(); });
         if (only_facts_[f])
             for (const RuleInfo& info : rules_[f])
                 database_.insert(substitute(program.bank, info.rule->head, {}));
@@ -248,8 +248,7 @@ void Prover::answer(Table& table, Term fact) {
     ++changes_;
 }
 
-void Prover::join(Table& table, const RuleInfo& info, Bindings& bindings,
-                  std::vector<bool>& used) {
+void Prover::join(Table& table, const RuleInfo& info, Bindings& bindings, std::vector<bool>& used) {
     budget_->spend();
     if (finished(table)) return;
     const Rule& rule = *info.rule;
@@ -312,7 +311,10 @@ void Prover::try_positive(Table& table, const RuleInfo& info, Bindings& bindings
         }
         auto at = matches_.find(key);
         if (at == matches_.end())
-            at = matches_.emplace(key, make_match(program_.bank, database_, literal.pattern, bound, true)).first;
+            at = matches_
+                     .emplace(key,
+                              make_match(program_.bank, database_, literal.pattern, bound, true))
+                     .first;
         const Match match = at->second;
         std::vector<Term> keys;
         for (const Match::Slot& slot : match.keys)

@@ -19,7 +19,7 @@ struct NegationInRecursion : std::runtime_error {
 };
 
 class Prover {
-   public:
+  public:
     Prover(Program& program, Database& database);
 
     // All ground instances of the goal that hold. Facts of `true` and `does` are in the database.
@@ -28,7 +28,7 @@ class Prover {
     void forget();
     size_t bytes() const { return bytes_; }
 
-   private:
+  private:
     struct Table {
         Pattern goal;
         Functor predicate;

@@ -19,8 +19,7 @@ Reasoner::Reasoner(Program program, double seconds, uint64_t bytes)
 }
 
 template <class Questions>
-void Reasoner::inquire(const Position& position, std::span<const Term> moves,
-                       Questions questions) {
+void Reasoner::inquire(const Position& position, std::span<const Term> moves, Questions questions) {
     budget_ = Budget(seconds_, bytes_, UINT64_MAX);
     prover_.forget();
     for (Functor f : {program_.truth, program_.does}) database_.clear(f);

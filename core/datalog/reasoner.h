@@ -12,7 +12,7 @@
 namespace omnilude {
 
 class Reasoner {
-   public:
+  public:
     // Each query may take at most `seconds` and `bytes`; so may the constructor.
     Reasoner(Program program, double seconds, uint64_t bytes);
     Reasoner(const Reasoner&) = delete;
@@ -37,7 +37,7 @@ class Reasoner {
     const TermBank& bank() const { return program_.bank; }
     const std::vector<Term>& roles() const { return program_.roles; }
 
-   private:
+  private:
     // Runs `questions` about a position, with the moves made in it if any.
     template <class Questions>
     void inquire(const Position& position, std::span<const Term> moves, Questions questions);

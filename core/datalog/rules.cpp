@@ -8,7 +8,7 @@ namespace omnilude {
 namespace {
 
 class Reader {
-   public:
+  public:
     Reader(TermBank& bank, std::span<const int32_t> code) : bank_(bank), code_(code) {}
 
     int32_t number() {
@@ -35,7 +35,7 @@ class Reader {
         return out;
     }
 
-   private:
+  private:
     bool read_term(Pattern& out) {  // true if ground
         const int32_t n = number();
         if (n < 0) {
@@ -73,7 +73,8 @@ Term substitute_from(TermBank& bank, const Pattern& pattern, size_t& at,
         many.resize(arity);
         arguments = many.data();
     }
-    for (uint32_t i = 0; i < arity; ++i) arguments[i] = substitute_from(bank, pattern, at, bindings);
+    for (uint32_t i = 0; i < arity; ++i)
+        arguments[i] = substitute_from(bank, pattern, at, bindings);
     return bank.make(node.value, {arguments, arity});
 }
 
@@ -93,9 +94,9 @@ int goal_value(const std::string& text) {
 Program decode_program(std::vector<std::string> symbols, std::span<const int32_t> code) {
     Program program(std::move(symbols));
     Reader in(program.bank, code);
-    for (Functor* word : {&program.role, &program.init, &program.truth, &program.next,
-                          &program.legal, &program.does, &program.goal, &program.terminal,
-                          &program.sees})
+    for (Functor* word :
+         {&program.role, &program.init, &program.truth, &program.next, &program.legal,
+          &program.does, &program.goal, &program.terminal, &program.sees})
         *word = in.functor();
     for (uint32_t n = in.count(); n > 0; --n) {
         Stratum stratum{static_cast<Stratum::Stage>(in.count()), {}};

@@ -16,7 +16,7 @@ using Term = uint32_t;
 using Functor = uint32_t;  // a symbol together with its number of arguments
 
 class TermBank {
-   public:
+  public:
     // Terms nested deeper than this are refused: rules that wrap a fluent in itself at every step
     // would otherwise grow without end.
     static constexpr uint32_t max_depth = 200;
@@ -38,12 +38,14 @@ class TermBank {
     Term argument(Term term, uint32_t index) const { return pool_[terms_[term].first + index]; }
 
     size_t size() const { return terms_.size(); }
-    size_t bytes() const { return terms_.size() * sizeof(Entry) + pool_.size() * 4 + table_.bytes(); }
+    size_t bytes() const {
+        return terms_.size() * sizeof(Entry) + pool_.size() * 4 + table_.bytes();
+    }
 
     // Compact KIF: "(f a (g b))", a constant alone without parentheses.
     std::string text(Term term) const;
 
-   private:
+  private:
     struct FunctorEntry {
         uint32_t symbol, arity;
     };

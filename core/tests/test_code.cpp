@@ -33,8 +33,16 @@ void choose_slots(RandomStream& random, Case& c, const std::vector<Wire>& variab
         c.task.input(wire, random.below(2) ? Slot::before(c.before++) : Slot::frame(c.frame++));
     };
     for (Wire w : variables) give(w);
-    // What another piece of code has computed is handed over: gates and recursive atoms too.
-    for (uint64_t n = random.below(4); n > 0; --n) give(pool[random.below(pool.size())]);
+    // What another piece of code has computed is handed over: gates, and recursions as a whole.
+    for (uint64_t n = random.below(4); n > 0; --n) {
+        const Wire w = pool[random.below(pool.size())];
+        const int32_t recursion = c.graph.recursion_number(node_of(w));
+        if (recursion < 0) {
+            give(w);
+        } else {
+            for (Wire atom : c.graph.recursions[static_cast<size_t>(recursion)].atoms) give(atom);
+        }
+    }
     for (size_t i = 0; i < outputs; ++i) {
         const Wire w =
             flip_at_random(random, random.below(20) ? pool[random.below(pool.size())] : wire_false);

@@ -18,7 +18,7 @@ class Position:
 
 
 class RulesError(OmniludeError):
-    """The rules of a game are wrong: names file, line, column, cause and, where it can, a remedy."""
+    """The rules of a game are wrong: names file, line, column, cause and, if it can, a remedy."""
 
     def __init__(
         self,

@@ -51,9 +51,7 @@ def load_text(
                 file=file,
                 hint="raise the budgets in LoadSettings, or simplify the rules",
             ) from error
-    return Game(
-        name, core, file=file, engine=engine, warnings=warnings, hidden=program.hidden
-    )
+    return Game(name, core, file=file, engine=engine, warnings=warnings, hidden=program.hidden)
 
 
 def _make_circuit(program: GdlProgram, settings: LoadSettings) -> _core.CircuitGame:
@@ -71,9 +69,7 @@ def _make_circuit(program: GdlProgram, settings: LoadSettings) -> _core.CircuitG
     return circuit
 
 
-def _check_circuit(
-    circuit: _core.CircuitGame, program: GdlProgram, settings: LoadSettings
-) -> None:
+def _check_circuit(circuit: _core.CircuitGame, program: GdlProgram, settings: LoadSettings) -> None:
     """Random games by circuit and by interpreter; a difference is an error, never a wrong game."""
     try:
         _, _, difference = _core.cross_check(

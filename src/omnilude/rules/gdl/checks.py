@@ -57,8 +57,8 @@ def check_rules(rules: Sequence[Rule], file: str) -> list[str]:
 def check_stages(rules: Sequence[Rule], strata: Sequence[Stratum], file: str) -> None:
     """`does` may be used for `next` and `sees` alone, the position not for `init` and `role`."""
     stage = {p: s.stage for s in strata for p in s.predicates}
-    limits = {name: Stage.POSITION for name in ("legal", "goal", "terminal")}
-    limits |= {name: Stage.STATIC for name in ("init", "role", "base", "input")}
+    limits = dict.fromkeys(("legal", "goal", "terminal"), Stage.POSITION)
+    limits |= dict.fromkeys(("init", "role", "base", "input"), Stage.STATIC)
     words = {Stage.POSITION: "the position ('true')", Stage.TRANSITION: "the moves made ('does')"}
     for name, limit in limits.items():
         found = stage.get((name, RELATIONS[name]), Stage.STATIC)

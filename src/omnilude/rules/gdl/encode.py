@@ -23,9 +23,7 @@ class EncodedRules:
     code: NDArray[np.int32]
 
 
-def encode(
-    rules: Sequence[Rule], strata: Iterable[Stratum], roles: Iterable[str]
-) -> EncodedRules:
+def encode(rules: Sequence[Rule], strata: Iterable[Stratum], roles: Iterable[str]) -> EncodedRules:
     encoder = _Encoder()
     for word in _WORDS:
         encoder.predicate((word, RELATIONS[word]))
@@ -40,7 +38,9 @@ def encode(
         encoder.rule(rule)
     roles = list(roles)
     encoder.code.append(len(roles))
-    role_terms = {str(rule.head.arguments[0]): rule.head for rule in rules if rule.head.name == "role"}
+    role_terms = {
+        str(rule.head.arguments[0]): rule.head for rule in rules if rule.head.name == "role"
+    }
     for role in roles:
         encoder.term(role_terms[role].arguments[0], {})
     return EncodedRules(list(encoder.symbols), np.array(encoder.code, dtype=np.int32))
@@ -79,5 +79,3 @@ class _Encoder:
             else:
                 self.term(literal.atom, numbers)
         self.code[at] = len(numbers)
-
-

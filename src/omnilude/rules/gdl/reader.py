@@ -69,7 +69,8 @@ class _Reader:
         if isinstance(node, Word):
             if node.text.startswith("?"):
                 raise self.error(f"variable {node.text} where a relation must be", node.position)
-            name, items = node.text, ()
+            name = node.text
+            items: tuple[Node, ...] = ()
         else:
             if not node.items:
                 raise self.error("empty list where a relation must be", node.position)

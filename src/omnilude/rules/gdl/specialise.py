@@ -42,9 +42,7 @@ def _bridge(rule: Rule, head: Compound, keyed: dict[Predicate, list[bool]]) -> R
     names = iter(range(len(rule.head.arguments)))
     arguments: list[Term] = [
         argument if place else Variable(f"?{next(names)}")
-        for argument, place in zip(
-            rule.head.arguments, keyed[rule.head.predicate], strict=True
-        )
+        for argument, place in zip(rule.head.arguments, keyed[rule.head.predicate], strict=True)
     ]
     open_arguments = tuple(a for a in arguments if isinstance(a, Variable))
     special = Compound(head.name, open_arguments, rule.position)

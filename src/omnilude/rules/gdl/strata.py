@@ -88,7 +88,7 @@ def _uses(rules: Iterable[Rule]) -> dict[Predicate, dict[Predicate, None]]:
 
 
 def _components(uses: Mapping[Predicate, Iterable[Predicate]]) -> list[list[Predicate]]:
-    """Strongly connected components, those that others rest on first (Tarjan, without recursion)."""
+    """Strongly connected components, those that others rest on first (Tarjan, no recursion)."""
     index: dict[Predicate, int] = {}
     low: dict[Predicate, int] = {}
     on_stack: set[Predicate] = set()
