@@ -235,9 +235,7 @@ def test_huge_arities_with_variables(variables: int) -> None:
 
 def test_a_budget_that_is_too_small_is_an_error_of_its_own() -> None:
     cells = " ".join(f"(cell {i})" for i in range(40))
-    text = GOOD + cells + (
-        "(<= (next (big ?a ?b ?c ?d)) (cell ?a) (cell ?b) (cell ?c) (cell ?d))"
-    )
+    text = GOOD + cells + ("(<= (next (big ?a ?b ?c ?d)) (cell ?a) (cell ?b) (cell ?c) (cell ?d))")
     settings = LoadSettings(engine="circuit", instances=10_000, check_playouts=0)
     with pytest.raises(BudgetExceeded) as caught:
         load_text(text, file="big.kif", settings=settings)

@@ -68,7 +68,10 @@ CircuitGame::CircuitGame(Program program, Budget& budget, const CircuitSettings&
         if (initial[f]) initial_[f / 64] |= 1ull << (f % 64);
 
     machine_code_ = settings.machine_code && machine_code_possible();
-    width_ = settings.width ? settings.width : size_.gates < 3000 ? 4 : size_.gates < 20000 ? 2 : 1;
+    width_ = settings.width        ? settings.width
+             : size_.gates < 10000 ? 4
+             : size_.gates < 60000 ? 2
+                                   : 1;
     if (machine_code_) width_ = 1;
     compile(circuit, settings);
     size_.width = width_;

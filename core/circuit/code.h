@@ -1,5 +1,5 @@
 // A schedule made ready to run: machine code where the processor allows it, otherwise a list of
-// operations sorted by level and kind for a tight loop each.
+// operations for the portable evaluator.
 #pragma once
 
 #include <cstdint>
@@ -40,18 +40,28 @@ bool machine_code_possible();
 std::vector<uint8_t> emit_machine_code(const Task& task, const Schedule& schedule,
                                        uint32_t& frame_used);
 
-// Operations for the portable interpreter.
+// Operations for the portable evaluator. Two gates of which the first serves only the second are
+// one operation. Operations of one kind stand together as far as they can, so that each stretch is
+// a loop without branches; slots are used again as soon as their value is dead.
+struct Operation {
+    // Result: inner(a, b), then outer(that, c) for the fused kinds.
+    enum Kind : uint8_t {
+        Plain = 0,  // + Op
+        Fused = 4,  // + 5 * inner Op + Outer
+        Copy = 24,
+        Not,
+        Zero,
+        LoopStart,
+        Feedback,  // destination <- a, its complement if c
+        Again,     // back to stretch number `a` if a feedback changed anything
+    };
+    enum Outer : uint8_t { And, NotInnerAnd, InnerAndNot, Or, Xor };
+    uint8_t kind;
+    uint32_t destination, a, b, c;  // slots: bank in the top two bits
+};
 struct OperationList {
-    struct Operation {
-        uint32_t destination, a, b;  // bank in the top two bits
-    };
-    struct Run {
-        enum class Kind : uint8_t { And, AndNot, Or, Xor, Copy, Not, Zero, Loop, Feedback, Again };
-        Kind kind;
-        uint32_t first, last;  // operations; for Again, `first` is the run to go back to
-    };
     std::vector<Operation> operations;
-    std::vector<Run> runs;
+    std::vector<uint32_t> ends;  // of each stretch of operations of one kind
 };
 OperationList make_operations(const Task& task, const Schedule& schedule, uint32_t& frame_used);
 void run_operations_generic(const OperationList& list, Lanes* const banks[3], uint32_t width);

@@ -34,11 +34,11 @@ def mutate(sheets: Sequence[str], seed: int) -> bytes:
     text = choose.choice(sheets)
     if choose.random() < 0.1:
         text = _splice(text, choose.choice(sheets), choose)
-    for _ in range(choose.choice([1, 1, 1, 2, 3, 8])):
+    for _ in range(choose.choice([1, 1, 1, 1, 2, 5])):
         kind = choose.choice(_CHANGES)
         text = kind(text, choose)
     data = text.encode("utf-8", errors="replace")
-    if choose.random() < 0.15:
+    if choose.random() < 0.1:
         data = _flip_bits(data, choose)
     return data
 
