@@ -76,12 +76,15 @@ BOMBS = {
     "growing fluent": "(<= (next (at (s ?x))) (true (at ?x)))",
     "growing static term": "(n z) (<= (n (s ?x)) (n ?x)) (<= (next over) (n ?x))",
     "growing tree": "(n z) (<= (n (t ?x ?y)) (n ?x) (n ?y)) (<= (next over) (n ?x))",
-    "growing position term": "(<= (n ?x) (true (at ?x))) (<= (n (s ?x)) (n ?x)) (<= terminal (n b))",
+    "growing position term": "(<= (n ?x) (true (at ?x))) (<= (n (s ?x)) (n ?x))"
+    "(<= terminal (n b))",
     "growing moves": "(<= (legal p (do ?x)) (true (at ?x))) (<= (next (at ?m)) (does p ?m))",
-    "growing percepts": "(<= (sees p (s ?x)) (true (at ?x))) (<= (next (at (s ?x))) (true (at ?x)))",
+    "growing percepts": "(<= (sees p (s ?x)) (true (at ?x)))"
+    "(<= (next (at (s ?x))) (true (at ?x)))",
     "doubling": doubling(30),
     "counter": numbers("digit", 10) + "(init (count 0 0 0 0 0 0 0 0))"
-    + "(<= (next (count ?b ?c ?d ?e ?f ?g ?h ?i)) (true (count ?a ?b ?c ?d ?e ?f ?g ?h)) (digit ?i))",
+    + "(<= (next (count ?b ?c ?d ?e ?f ?g ?h ?i))"
+    + " (true (count ?a ?b ?c ?d ?e ?f ?g ?h)) (digit ?i))",
     "nested to the limit": f"(<= (next (at {nested(90)})) (true (at a)))",
     "nested beyond": f"(<= (next (at {nested(5000)})) (true (at a)))",
     "many parentheses": "(" * 100_000,

@@ -120,7 +120,6 @@ bool Exclusion::assume(uint32_t a, uint32_t b) {
 
 bool Exclusion::settle() {
     if (exhausted()) return false;
-    work_ = 0;
     std::set<std::pair<uint32_t, uint32_t>> tested;
     bool right = true;
     // Testing one assumption may lead to others.
@@ -137,7 +136,6 @@ bool Exclusion::settle() {
     if (right) return true;
     assumed_.clear();
     known_.clear();
-    work_ = 0;
     return false;
 }
 

@@ -53,7 +53,8 @@ uint32_t Joiner::make_plan(const Rule& rule, int32_t trigger, const std::vector<
         // Tests as soon as they can be made, else the literal with fewest expected matches.
         size_t best = left.size();
         double best_cost = 0;
-        for (size_t k = 0; k < left.size(); ++k) {
+        for (size_t k = 0; k < left.size() && (best == left.size() || best_cost > 0.5); ++k) {
+            budget_.spend();
             const Literal& literal = rule.body[left[k]];
             double cost = -1;
             if (literal.kind == Literal::Kind::Positive)
@@ -92,18 +93,20 @@ Joiner::Group Joiner::prepare(std::span<const uint32_t> strata,
             recursive[f] = true;
         }
     group.triggers.resize(recursive.size());
-    for (const Rule& rule : program_.rules) {
-        if (std::find(strata.begin(), strata.end(), rule.stratum) == strata.end()) continue;
-        bool triggered = false;
-        for (uint32_t i = 0; i < rule.body.size(); ++i) {
-            if (rule.body[i].kind != Literal::Kind::Positive) continue;
-            const Functor f = head_functor(program_.bank, rule.body[i].pattern);
-            if (f >= recursive.size() || !recursive[f]) continue;
-            group.triggers[f].push_back(make_plan(rule, static_cast<int32_t>(i), recursive, open));
-            triggered = true;
+    for (uint32_t s : strata)
+        for (uint32_t number : program_.rules_of[s]) {
+            const Rule& rule = program_.rules[number];
+            bool triggered = false;
+            for (uint32_t i = 0; i < rule.body.size(); ++i) {
+                if (rule.body[i].kind != Literal::Kind::Positive) continue;
+                const Functor f = head_functor(program_.bank, rule.body[i].pattern);
+                if (f >= recursive.size() || !recursive[f]) continue;
+                group.triggers[f].push_back(
+                    make_plan(rule, static_cast<int32_t>(i), recursive, open));
+                triggered = true;
+            }
+            if (!triggered) group.full.push_back(make_plan(rule, -1, recursive, open));
         }
-        if (!triggered) group.full.push_back(make_plan(rule, -1, recursive, open));
-    }
     return group;
 }
 

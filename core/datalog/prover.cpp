@@ -134,7 +134,7 @@ Prover::Table& Prover::table_for(const Pattern& literal, const Bindings& binding
 // The first call of a group that depend on each other leads: it goes round until nothing changes.
 void Prover::solve(Table& table) {
     if (table.complete || table.on_stack || table.pass == pass_) return;
-    if (++depth_ > max_depth) throw BudgetExceeded("recursion deeper than 20000 calls");
+    if (++depth_ > depth_limit_) throw CallsTooDeep("calls of rules nested too deep");
     table.on_stack = true;
     table.depth = table.low = depth_;
     const size_t first_open = open_.size();

@@ -14,6 +14,11 @@
 
 namespace omnilude {
 
+// Calls nest deeper than the stack at hand allows.
+struct CallsTooDeep : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 struct NegationInRecursion : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -26,6 +31,7 @@ class Prover {
     // Tables of relations that change during play are kept until `forget`.
     std::vector<Term> ask(const Pattern& goal, Budget& budget);
     void forget();
+    void limit_depth(uint32_t calls) { depth_limit_ = calls; }
     size_t bytes() const { return bytes_; }
 
   private:
@@ -63,7 +69,7 @@ class Prover {
     std::vector<bool> only_facts_;              // by functor
     std::unordered_map<std::string, std::unique_ptr<Table>> static_tables_, tables_;
     std::vector<Table*> open_;  // evaluated but not complete
-    uint32_t depth_ = 0;
+    uint32_t depth_ = 0, depth_limit_ = 0;
     uint64_t pass_ = 0, changes_ = 0;
     std::unordered_map<uint64_t, Match> matches_;  // by literal and which variables are bound
     size_t bytes_ = 0;

@@ -8,6 +8,10 @@ namespace omnilude {
 
 using Kind = PatternNode::Kind;
 
+namespace {
+constexpr uint32_t shallow_calls = 150, deep_calls = 20'000;
+}
+
 Reasoner::Reasoner(Program program, double seconds, uint64_t bytes)
     : program_(std::move(program)),
       database_(program_.bank),
@@ -28,7 +32,19 @@ void Reasoner::inquire(const Position& position, std::span<const Term> moves, Qu
         const Term pair[2] = {program_.roles[r], moves[r]};
         database_.insert(program_.bank.make(program_.does, pair));
     }
-    run_with_large_stack(questions);
+    // Few rules nest deeply: a stack for those that do is made only when it is needed.
+    try {
+        prover_.limit_depth(shallow_calls);
+        questions();
+    } catch (const CallsTooDeep&) {
+        prover_.forget();
+        prover_.limit_depth(deep_calls);
+        try {
+            run_with_large_stack(questions);
+        } catch (const CallsTooDeep&) {
+            throw BudgetExceeded("recursion deeper than 20000 calls");
+        }
+    }
 }
 
 std::vector<Term> Reasoner::values(Functor predicate) {
@@ -50,9 +66,9 @@ std::vector<Term> Reasoner::values(Functor predicate, Term role) {
 Reasoner::View Reasoner::view(const Position& position, bool with_legal, bool with_goals) {
     View view;
     const size_t roles = program_.roles.size();
-    view.legal.resize(roles);
-    view.goals.resize(roles);
     inquire(position, {}, [&] {
+        view.legal.assign(roles, {});
+        view.goals.assign(roles, {});
         const Term terminal = program_.bank.make(program_.terminal, {});
         view.terminal = !prover_.ask({{Kind::Constant, terminal}}, budget_).empty();
         for (size_t r = 0; r < roles; ++r) {

@@ -107,6 +107,7 @@ Program decode_program(std::vector<std::string> symbols, std::span<const int32_t
         }
         program.strata.push_back(std::move(stratum));
     }
+    program.rules_of.resize(program.strata.size());
     for (uint32_t n = in.count(); n > 0; --n) {
         Rule rule;
         rule.variables = in.count();
@@ -118,6 +119,9 @@ Program decode_program(std::vector<std::string> symbols, std::span<const int32_t
             if (literal.kind == Literal::Kind::Distinct) literal.other = in.term();
             rule.body.push_back(std::move(literal));
         }
+        if (rule.stratum >= program.rules_of.size())
+            throw std::invalid_argument("a rule of no stratum in encoded rules");
+        program.rules_of[rule.stratum].push_back(static_cast<uint32_t>(program.rules.size()));
         program.rules.push_back(std::move(rule));
     }
     for (uint32_t n = in.count(); n > 0; --n) program.roles.push_back(in.term()[0].value);

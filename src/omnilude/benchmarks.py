@@ -25,7 +25,7 @@ from rich.table import Table
 from omnilude import LoadSettings, __version__, _core, load
 from omnilude.errors import SettingsError
 from omnilude.games import Game
-from omnilude.games.statistics import MAX_LENGTH, random_play, run_playouts
+from omnilude.games.statistics import MAX_LENGTH, random_play
 
 MACHINE_CODE_FACTOR = 3.0
 """With machine code the targets below are this much higher."""
@@ -117,7 +117,7 @@ def make_openspiel_rollouts(pyspiel: Any, contest: Contest, seed: int) -> Callab
 
 def make_playouts(game: Game, seed: int, threads: int = 1) -> Callable[[int], None]:
     def play(count: int) -> None:
-        run_playouts(game, count, seed, threads, MAX_LENGTH)
+        game.playouts(count, seed=seed, threads=threads, max_length=MAX_LENGTH)
 
     return play
 
@@ -184,7 +184,7 @@ def run_contest(contest: Contest, settings: BenchmarkSettings) -> dict[str, Any]
     start = time.perf_counter()
     game = load(contest.game)
     loaded = time.perf_counter() - start
-    run_playouts(game, 1, settings.seed, 1, MAX_LENGTH)
+    game.playouts(1, seed=settings.seed, max_length=MAX_LENGTH)
     ready = time.perf_counter() - start
     portable = load(contest.game, LoadSettings(machine_code=False))
     runs = {"portable": make_playouts(portable, settings.seed)}

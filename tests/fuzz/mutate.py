@@ -163,7 +163,7 @@ def _splice(text: str, other: str, choose: random.Random) -> str:
 
 
 _CHANGES = [
-    _delete_token, _duplicate_token, _other_word, _insert_word, _swap_tokens, _same_word, _same_word,
-    _change_number, _change_parenthesis, _delete_rule, _delete_rule, _duplicate_rule,
+    _delete_token, _duplicate_token, _other_word, _insert_word, _swap_tokens, _same_word,
+    _same_word, _change_number, _change_parenthesis, _delete_rule, _delete_rule, _duplicate_rule,
     _delete_condition, _delete_condition, _cut,
 ]  # fmt: skip

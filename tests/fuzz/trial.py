@@ -56,5 +56,5 @@ def _play(text: str, choose: random.Random) -> str:
     for role in roles:
         game.core.percepts(states[:1], role)
     if game.engine == "circuit":
-        game.core.playouts(64, 1, 1, 50, True)
+        game.playouts(64, seed=1, max_length=50, detailed=True)
     return game.engine

@@ -17,7 +17,7 @@ import numpy as np
 from omnilude.errors import BudgetExceeded, IllegalMove
 from omnilude.games.game import Batch, Game, Move, State
 from omnilude.games.perft import perft
-from omnilude.games.statistics import random_play, run_playouts
+from omnilude.games.statistics import random_play
 
 MAX_Z = 5.0
 """Standard errors by which two means of random play may differ: one false alarm in millions."""
@@ -230,7 +230,7 @@ def _check_perft(report: Report, game: Game) -> None:
 def _check_playouts(report: Report, game: Game, samples: int, seed: int, max_length: int) -> None:
     """The core's playouts are reproducible, and like those made through describe and advance."""
     runs = [
-        run_playouts(game, samples, seed, threads, max_length, detailed=True)
+        game.playouts(samples, seed=seed, threads=threads, max_length=max_length, detailed=True)
         for threads in (1, 1, 2)
     ]
     report.expect(runs[0] == runs[1], "playouts differ from run to run")

@@ -7,7 +7,8 @@ Underneath, a state is a row of bytes and everything happens in batches: `Game.i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnilude import _core
-from omnilude.errors import BudgetExceeded, IllegalMove
+from omnilude.errors import BudgetExceeded, IllegalMove, RulesError, SettingsError
 from omnilude.games.board import draw_board
 
 CHANCE = "random"
@@ -108,19 +109,45 @@ class Game:
 
         Slots must be of legal moves: that is not tested here.
         """
-        try:
+        with self._typed_errors():
             self.core.advance(states, moves)
-        except _core.IllegalMoveError as error:
-            raise IllegalMove(str(error)) from error
-        except _core.BudgetExceeded as error:
-            raise BudgetExceeded(str(error), file=self.file) from error
 
     def describe(self, states: NDArray[np.uint8]) -> Batch:
-        try:
+        with self._typed_errors():
             terminal, rewards, offsets, moves, odd_goals = self.core.describe(states)
-        except _core.BudgetExceeded as error:
-            raise BudgetExceeded(str(error), file=self.file) from error
         return Batch(terminal.view(np.bool_), rewards, offsets, moves, odd_goals)
+
+    def playouts(
+        self,
+        count: int,
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        max_length: int = 100_000,
+        detailed: bool = False,
+    ) -> dict[str, Any]:
+        """Random playouts from the initial state: how often each role got each goal, and more.
+
+        The result depends on everything but `threads`. See PlayoutResult in core/base/game.h.
+        """
+        if count < 1 or threads < 1 or max_length < 1:
+            raise SettingsError("playouts, threads and max_length must be at least 1")
+        with self._typed_errors():
+            return self.core.playouts(count, seed, threads, max_length, detailed)
+
+    @contextmanager
+    def _typed_errors(self) -> Iterator[None]:
+        """The core's errors as omnilude's."""
+        try:
+            yield
+        except _core.IllegalMoveError as error:
+            raise IllegalMove(str(error)) from error
+        except _core.NegationInRecursion as error:
+            raise RulesError(str(error), file=self.file) from error
+        except _core.BudgetExceeded as error:
+            raise BudgetExceeded(f"play goes beyond the {error}", file=self.file) from error
+        except MemoryError as error:
+            raise BudgetExceeded("play goes beyond the memory there is", file=self.file) from error
 
     def slots(self, role: str | int) -> int:
         """Number of policy slots of a role: all moves that it may ever have."""

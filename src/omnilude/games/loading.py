@@ -45,6 +45,8 @@ def load_text(
                 settings.query_seconds,
                 settings.memory,
             )
+        except _core.NegationInRecursion as error:
+            raise RulesError(str(error), file=file) from error
         except (_core.BudgetExceeded, MemoryError) as error:
             raise BudgetExceeded(
                 f"the rules cannot be evaluated within the {error}",
@@ -81,7 +83,7 @@ def _check_circuit(circuit: _core.CircuitGame, program: GdlProgram, settings: Lo
             settings.memory,
             1,
         )
-    except _core.BudgetExceeded:
+    except (_core.BudgetExceeded, MemoryError):
         return  # the interpreter is too slow for this game to be a witness
     if difference:
         raise RulesError(

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omnilude import _core
-from omnilude.errors import BudgetExceeded, SettingsError
+from omnilude.errors import SettingsError
 from omnilude.games.game import Batch, Game
 
 MAX_LENGTH = 100_000
@@ -104,21 +103,15 @@ def collect_statistics(
     parts, done = [], 0
     for number, chunk_seed in enumerate(seeds):
         count = playouts * (number + 1) // chunks - done
-        parts.append(run_playouts(game, count, chunk_seed, threads, max_length, detailed=True))
+        parts.append(
+            game.playouts(
+                count, seed=chunk_seed, threads=threads, max_length=max_length, detailed=True
+            )
+        )
         done += count
         if progress:
             progress(done)
     return _summarise(game, parts, playouts, seed)
-
-
-def run_playouts(
-    game: Game, count: int, seed: int, threads: int, max_length: int, *, detailed: bool = False
-) -> dict[str, Any]:
-    """The core's playouts, its errors made ours."""
-    try:
-        return game.core.playouts(count, seed, threads, max_length, detailed)
-    except _core.BudgetExceeded as error:
-        raise BudgetExceeded(str(error), file=game.file) from error
 
 
 def measure_speed(
@@ -133,7 +126,7 @@ def measure_speed(
     count = 64
     while True:
         start = time.perf_counter()
-        result = run_playouts(game, count, seed, threads, max_length)
+        result = game.playouts(count, seed=seed, threads=threads, max_length=max_length)
         taken = time.perf_counter() - start
         if taken >= seconds / 2:
             return Speed(playouts=count / taken, steps=result["steps"] / taken, threads=threads)

@@ -13,6 +13,9 @@ from collections.abc import Iterable, Sequence
 
 from omnilude.rules.gdl.terms import Compound, Kind, Literal, Rule, Term, Variable, variables
 
+# Longer rules than this are left as they are: the search for parts is cubic in their length.
+MAX_SPLIT = 64
+
 
 def split_rules(rules: Iterable[Rule]) -> list[Rule]:
     splitter = _Splitter()
@@ -56,7 +59,7 @@ class _Splitter:
 
 def _choose_part(rule: Rule) -> list[Literal] | None:
     """The conditions whose extraction lowers the number of variables that meet, if any."""
-    if len(rule.body) < 2:
+    if not 2 <= len(rule.body) <= MAX_SPLIT:
         return None
     of_head = set(variables(rule.head))
     everything = set().union(*(literal.variables for literal in rule.body))
