@@ -38,7 +38,7 @@ def difference(text: str, seed: int, playouts: int = 3) -> str | None:
 
 
 @pytest.mark.filterwarnings("ignore:The recursion limit will not be reset")
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=200)
 @given(SEEDS)
 def test_engines_agree_with_the_reference(seed: int) -> None:
     text = rulesheet(seed)
@@ -70,7 +70,7 @@ def playout_difference(text: str, seed: int, count: int = 5000) -> str | None:
 
 
 @pytest.mark.filterwarnings("ignore:The recursion limit will not be reset")
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(deadline=None, derandomize=True, max_examples=60)
 @given(SEEDS)
 def test_random_play_has_the_exact_chances(seed: int) -> None:
     text = rulesheet(seed)

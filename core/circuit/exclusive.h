@@ -41,7 +41,7 @@ class Exclusion {
 
   private:
     static constexpr int query_depth = 6, max_depth = 10;
-    static constexpr uint64_t max_work = 4'000'000;
+    static constexpr uint64_t max_work = 1'500'000;
     void play_at_random(const std::vector<bool>& initial);
     bool prove(Wire a, Wire b, int depth);
     bool prove_fresh(Wire a, Wire b, int depth);

@@ -38,9 +38,10 @@ using Product = std::vector<Wire>;
 
 // Removes constants, contradictions, repetitions and what a single-literal product makes needless.
 // Returns false if the sum is constantly true.
-bool tidy(std::vector<Product>& products) {
+bool tidy(std::vector<Product>& products, Budget& budget, int passes = 4) {
     size_t kept = 0;
     for (Product& product : products) {
+        budget.spend(product.size());
         std::sort(product.begin(), product.end());
         product.erase(std::unique(product.begin(), product.end()), product.end());
         if (!product.empty() && product.front() == wire_true) product.erase(product.begin());
@@ -79,7 +80,7 @@ bool tidy(std::vector<Product>& products) {
     products.erase(std::remove_if(products.begin(), products.end(),
                                   [](const Product& p) { return p[0] == wire_false; }),
                    products.end());
-    return shorter ? tidy(products) : true;
+    return shorter && passes > 1 ? tidy(products, budget, passes - 1) : true;
 }
 
 class Factoring {
@@ -88,7 +89,7 @@ class Factoring {
         : exactly_one_(exactly_one), net_(net), budget_(budget) {}
 
     Wire run(std::vector<Product> products) {
-        if (!tidy(products)) return wire_true;
+        if (!tidy(products, budget_)) return wire_true;
         std::vector<Wire> terms;
         // Where the factored-out literals leave nothing in common, products stand alone.
         std::unordered_map<Wire, std::vector<uint32_t>> places;

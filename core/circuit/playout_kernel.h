@@ -225,7 +225,8 @@ class PlayoutUnit {
         due_.pop_back();
         const uint32_t k = lane / lanes_per_word, i = lane / 64 % 4;
         const uint64_t bit = 1ull << (lane % 64);
-        if (!(fresh_[k][i] & bit)) cut_[k][i] |= bit;
+        // Held lanes ended before.
+        if (!((fresh_[k][i] | word(plan_.hold_slot, k)[i]) & bit)) cut_[k][i] |= bit;
     }
 
     static Vector random_word(uint32_t counter, const Vector32& key1, const Vector32& key2) {

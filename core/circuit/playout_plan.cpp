@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "circuit/exclusive.h"
@@ -233,8 +234,12 @@ PlayoutResult PlayoutPlan::run(const PlayoutSettings& settings) const {
         }
     };
     std::vector<std::thread> threads;
-    for (uint32_t t = 1; t < std::min<uint64_t>(settings.threads, units); ++t)
-        threads.emplace_back(work);
+    try {
+        for (uint32_t t = 1; t < std::min<uint64_t>({settings.threads, units, 1024}); ++t)
+            threads.emplace_back(work);
+    } catch (const std::system_error&) {
+        // as many as there can be
+    }
     work();
     for (std::thread& thread : threads) thread.join();
     if (failure) std::rethrow_exception(failure);

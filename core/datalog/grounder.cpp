@@ -11,7 +11,7 @@ Grounding ground(Program& program, Budget& budget) {
     TermBank& bank = program.bank;
     Database database(bank);
     Joiner joiner(program, database, budget);
-    derive_static_facts(program, joiner);
+    derive_static_facts(program, database, joiner, budget);
 
     auto dynamic = [&](Functor f) {
         const int32_t s = program.stratum_of_functor(f);

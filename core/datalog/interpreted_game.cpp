@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 namespace omnilude {
 
@@ -45,8 +46,12 @@ int32_t InterpretedGame::slot_of(uint32_t role, Term move) const {
 Reasoner::Position InterpretedGame::read(const uint8_t* state) const {
     uint32_t count;
     std::memcpy(&count, state, sizeof count);
+    if (count > capacity_ - 1 - roles()) throw std::invalid_argument("not a state of this game");
     Reasoner::Position position(count);
     std::memcpy(position.data(), state + (1 + roles()) * sizeof(Term), count * sizeof(Term));
+    for (Term fluent : position)
+        if (fluent >= reasoner_->bank().size())
+            throw std::invalid_argument("not a state of this game");
     return position;
 }
 
@@ -123,6 +128,8 @@ std::vector<std::string> InterpretedGame::percepts(const uint8_t* state, uint32_
     std::memcpy(block.data(), state, state_bytes());
     size_t first = 1 + roles() + block[0];
     for (uint32_t r = 0; r < role; ++r) first += block[1 + r];
+    if (first + block[1 + role] > capacity_)
+        throw std::invalid_argument("not a state of this game");
     std::vector<std::string> out;
     for (size_t i = 0; i < block[1 + role]; ++i)
         out.push_back(reasoner_->bank().text(block[first + i]));

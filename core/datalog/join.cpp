@@ -34,7 +34,8 @@ double Joiner::estimate(const Pattern& pattern, const std::vector<bool>& bound) 
     return std::pow(facts + 1, 1 - known / places);
 }
 
-uint32_t Joiner::make_plan(const Rule& rule, int32_t trigger, const std::vector<bool>& recursive,
+uint32_t Joiner::make_plan(const Rule& rule, int32_t trigger,
+                           const std::function<bool(Functor)>& recursive,
                            const std::function<bool(Functor)>& open) {
     Plan plan{&rule, trigger, {}, {}};
     std::vector<bool> bound(rule.variables, false);
@@ -71,8 +72,7 @@ uint32_t Joiner::make_plan(const Rule& rule, int32_t trigger, const std::vector<
         if (literal.kind == Literal::Kind::Positive) {
             step.kind = Step::Kind::Match;
             const Functor f = head_functor(program_.bank, literal.pattern);
-            step.not_newest =
-                static_cast<int32_t>(i) < trigger && f < recursive.size() && recursive[f];
+            step.not_newest = static_cast<int32_t>(i) < trigger && recursive(f);
             step.match = make_match(program_.bank, database_, literal.pattern, bound, true);
         } else if (literal.kind == Literal::Kind::Negative) {
             step.kind = Step::Kind::Absent;
@@ -86,13 +86,10 @@ uint32_t Joiner::make_plan(const Rule& rule, int32_t trigger, const std::vector<
 Joiner::Group Joiner::prepare(std::span<const uint32_t> strata,
                               const std::function<bool(Functor)>& open) {
     Group group;
-    std::vector<bool> recursive;
-    for (uint32_t s : strata)
-        for (Functor f : program_.strata[s].predicates) {
-            if (recursive.size() <= f) recursive.resize(f + 1, false);
-            recursive[f] = true;
-        }
-    group.triggers.resize(recursive.size());
+    const auto recursive = [&](Functor f) {
+        const int32_t s = program_.stratum_of_functor(f);
+        return s >= 0 && std::find(strata.begin(), strata.end(), static_cast<uint32_t>(s)) != strata.end();
+    };
     for (uint32_t s : strata)
         for (uint32_t number : program_.rules_of[s]) {
             const Rule& rule = program_.rules[number];
@@ -100,7 +97,7 @@ Joiner::Group Joiner::prepare(std::span<const uint32_t> strata,
             for (uint32_t i = 0; i < rule.body.size(); ++i) {
                 if (rule.body[i].kind != Literal::Kind::Positive) continue;
                 const Functor f = head_functor(program_.bank, rule.body[i].pattern);
-                if (f >= recursive.size() || !recursive[f]) continue;
+                if (!recursive(f)) continue;
                 group.triggers[f].push_back(
                     make_plan(rule, static_cast<int32_t>(i), recursive, open));
                 triggered = true;
@@ -178,8 +175,9 @@ void Joiner::run(const Group& group, const Sink& sink) {
         if (!database_.insert(fact)) continue;
         newest_ = fact;
         const Functor predicate = program_.bank.functor_of(fact);
-        if (predicate >= group.triggers.size()) continue;
-        for (uint32_t plan : group.triggers[predicate]) start(plans_[plan], fact, sink);
+        const auto triggers = group.triggers.find(predicate);
+        if (triggers == group.triggers.end()) continue;
+        for (uint32_t plan : triggers->second) start(plans_[plan], fact, sink);
     }
     queue_.clear();
     head_ = 0;

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "base/budget.h"
@@ -26,7 +27,7 @@ class Joiner {
     // which `open` holds are not tested.
     struct Group {
         std::vector<uint32_t> full;                   // plans run once
-        std::vector<std::vector<uint32_t>> triggers;  // by functor: plans run for each new fact
+        std::unordered_map<Functor, std::vector<uint32_t>> triggers;  // plans run for each new fact
     };
     Group prepare(std::span<const uint32_t> strata, const std::function<bool(Functor)>& open);
 
@@ -56,7 +57,8 @@ class Joiner {
         std::vector<Step> steps;
     };
 
-    uint32_t make_plan(const Rule& rule, int32_t trigger, const std::vector<bool>& recursive,
+    uint32_t make_plan(const Rule& rule, int32_t trigger,
+                       const std::function<bool(Functor)>& recursive,
                        const std::function<bool(Functor)>& open);
     double estimate(const Pattern& pattern, const std::vector<bool>& bound) const;
     void start(const Plan& plan, Term fact, const Sink& sink);

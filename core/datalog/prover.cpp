@@ -84,12 +84,13 @@ void Prover::forget() {
     tables_.clear();
     open_.clear();
     bytes_ = 0;
-    depth_ = 0;
     for (auto& entry : static_tables_) entry.second->on_stack = false;
     std::erase_if(static_tables_, [](const auto& entry) { return !entry.second->complete; });
 }
 
 std::vector<Term> Prover::ask(const Pattern& goal, Budget& budget) {
+    const char here = 0;
+    stack_base_ = &here;
     budget_ = &budget;
     ++pass_;
     Table& table = table_for(goal, {});
@@ -134,9 +135,9 @@ Prover::Table& Prover::table_for(const Pattern& literal, const Bindings& binding
 // The first call of a group that depend on each other leads: it goes round until nothing changes.
 void Prover::solve(Table& table) {
     if (table.complete || table.on_stack || table.pass == pass_) return;
-    if (++depth_ > depth_limit_) throw CallsTooDeep("calls of rules nested too deep");
+    check_stack();
     table.on_stack = true;
-    table.depth = table.low = depth_;
+    table.index = table.low = ++opened_;
     const size_t first_open = open_.size();
     bool again = true;
     while (again) {
@@ -147,25 +148,29 @@ void Prover::solve(Table& table) {
                 if (finished(table)) break;
                 solve_rule(table, info);
             }
-        again = table.low == table.depth && table.used && changes_ != before && !finished(table);
+        again = table.low == table.index && table.used && changes_ != before && !finished(table);
         if (again) ++pass_;
     }
     table.on_stack = false;
-    --depth_;
     table.pass = pass_;
-    if (table.low == table.depth || finished(table)) {
+    if (table.low == table.index || finished(table)) {
         table.complete = true;
-        if (table.low == table.depth) {
-            // A goal that was answered early leaves the calls below it unfinished.
-            for (size_t i = first_open; i < open_.size(); ++i) {
-                open_[i]->complete = !finished(table);
-                open_[i]->pass = 0;
-            }
-            open_.resize(first_open);
+        // A goal that was answered early leaves the calls below it unfinished: whoever needs them
+        // evaluates them again.
+        for (size_t i = first_open; i < open_.size(); ++i) {
+            open_[i]->complete = !finished(table);
+            open_[i]->pass = 0;
         }
+        open_.resize(first_open);
     } else {
         open_.push_back(&table);
     }
+}
+
+void Prover::check_stack() const {
+    const char here = 0;
+    const auto used = reinterpret_cast<uintptr_t>(stack_base_) - reinterpret_cast<uintptr_t>(&here);
+    if (used > stack_limit_ && used < SIZE_MAX / 2) throw CallsTooDeep("calls nested too deep");
 }
 
 void Prover::call(Table& caller, Table& callee) {
@@ -250,6 +255,7 @@ void Prover::answer(Table& table, Term fact) {
 
 void Prover::join(Table& table, const RuleInfo& info, Bindings& bindings, std::vector<bool>& used) {
     budget_->spend();
+    check_stack();
     if (finished(table)) return;
     const Rule& rule = *info.rule;
     // Tests as soon as they can be made, else the next condition as written.

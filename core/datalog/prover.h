@@ -31,7 +31,8 @@ class Prover {
     // Tables of relations that change during play are kept until `forget`.
     std::vector<Term> ask(const Pattern& goal, Budget& budget);
     void forget();
-    void limit_depth(uint32_t calls) { depth_limit_ = calls; }
+    // How much of the stack calls may use, from where `ask` is called.
+    void limit_stack(size_t bytes) { stack_limit_ = bytes; }
     size_t bytes() const { return bytes_; }
 
   private:
@@ -40,7 +41,7 @@ class Prover {
         Functor predicate;
         bool ground = false, complete = false, on_stack = false, used = false, keep = false;
         uint64_t pass = 0;
-        uint32_t depth = 0, low = 0;
+        uint64_t index = 0, low = 0;  // order of opening, and the earliest call depended on
         std::vector<Term> answers;
         HashTable known;
     };
@@ -58,6 +59,7 @@ class Prover {
                       std::vector<bool>& used, uint32_t number);
     void answer(Table& table, Term fact);
     void call(Table& caller, Table& callee);
+    void check_stack() const;
     bool finished(const Table& table) const { return table.ground && !table.answers.empty(); }
     bool fits(const Pattern& pattern, size_t& at, Term term, Bindings* bindings,
               std::vector<uint32_t>* trail) const;
@@ -69,7 +71,9 @@ class Prover {
     std::vector<bool> only_facts_;              // by functor
     std::unordered_map<std::string, std::unique_ptr<Table>> static_tables_, tables_;
     std::vector<Table*> open_;  // evaluated but not complete
-    uint32_t depth_ = 0, depth_limit_ = 0;
+    uint64_t opened_ = 0;
+    size_t stack_limit_ = 0;
+    const char* stack_base_ = nullptr;
     uint64_t pass_ = 0, changes_ = 0;
     std::unordered_map<uint64_t, Match> matches_;  // by literal and which variables are bound
     size_t bytes_ = 0;

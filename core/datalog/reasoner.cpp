@@ -9,7 +9,7 @@ namespace omnilude {
 using Kind = PatternNode::Kind;
 
 namespace {
-constexpr uint32_t shallow_calls = 150, deep_calls = 20'000;
+constexpr size_t shallow_stack = size_t{1} << 20, deep_stack = size_t{200} << 20;
 }
 
 Reasoner::Reasoner(Program program, double seconds, uint64_t bytes)
@@ -34,15 +34,15 @@ void Reasoner::inquire(const Position& position, std::span<const Term> moves, Qu
     }
     // Few rules nest deeply: a stack for those that do is made only when it is needed.
     try {
-        prover_.limit_depth(shallow_calls);
+        prover_.limit_stack(shallow_stack);
         questions();
     } catch (const CallsTooDeep&) {
         prover_.forget();
-        prover_.limit_depth(deep_calls);
+        prover_.limit_stack(deep_stack);
         try {
             run_with_large_stack(questions);
         } catch (const CallsTooDeep&) {
-            throw BudgetExceeded("recursion deeper than 20000 calls");
+            throw BudgetExceeded("stack of 200 MiB for calls of rules");
         }
     }
 }

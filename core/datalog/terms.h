@@ -20,6 +20,8 @@ class TermBank {
     // Terms nested deeper than this are refused: rules that wrap a fluent in itself at every step
     // would otherwise grow without end.
     static constexpr uint32_t max_depth = 200;
+    // So are terms of longer text than this: shared parts make it double at every step.
+    static constexpr uint32_t max_length = 1 << 16;
 
     explicit TermBank(std::vector<std::string> symbols) : symbols_(std::move(symbols)) {}
 
@@ -53,6 +55,7 @@ class TermBank {
         Functor functor;
         uint32_t first;  // into pool_
         uint32_t depth;
+        uint32_t length;  // of its text
     };
     std::vector<std::string> symbols_;
     std::vector<FunctorEntry> functors_;

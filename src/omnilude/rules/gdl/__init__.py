@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from omnilude.rules.gdl.checks import check_rules, check_stages, drop_unused, find_roles
+from omnilude.rules.gdl.checks import (
+    check_rules,
+    check_stages,
+    complete_roles,
+    drop_unused,
+    find_roles,
+)
 from omnilude.rules.gdl.encode import EncodedRules, encode
 from omnilude.rules.gdl.reader import read_rules
 from omnilude.rules.gdl.specialise import specialise
@@ -30,7 +36,8 @@ def compile_gdl(text: str, file: str) -> GdlProgram:
     """Reads and checks a rulesheet; raises RulesError where it is wrong."""
     rules = read_rules(text, file)
     roles = find_roles(rules, file)
-    warnings = check_rules(rules, file)
+    rules, completed = complete_roles(rules)
+    warnings = check_rules(rules, file) + completed
     stratified = specialise(rules)
     check_stages(stratified, stratify(stratified, file), file)
     used = drop_unused(stratified)

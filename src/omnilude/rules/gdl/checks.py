@@ -8,11 +8,36 @@ from difflib import get_close_matches
 from omnilude.errors import Position, RulesError
 from omnilude.rules.gdl.reader import RELATIONS
 from omnilude.rules.gdl.strata import Stage, Stratum
-from omnilude.rules.gdl.terms import Compound, Kind, Predicate, Rule, Term, variables
+from omnilude.rules.gdl.terms import (
+    Compound,
+    Kind,
+    Literal,
+    Predicate,
+    Rule,
+    Term,
+    Variable,
+    variables,
+)
 
 MAX_BODY = 1000
+MAX_WARNINGS = 20
 # Relations that the language reads: whatever none of them rests on has no effect.
 ROOTS = ("role", "init", "legal", "next", "goal", "terminal", "sees")
+
+
+def complete_roles(rules: Sequence[Rule]) -> tuple[list[Rule], list[str]]:
+    """Rules such as (<= (legal ?r wait) ...) that leave the role open: it ranges over all roles."""
+    out, warnings = [], []
+    for rule in rules:
+        role = rule.head.arguments[0] if rule.head.name in ("legal", "goal", "sees") else None
+        bound = {v for x in rule.body if x.kind is Kind.POSITIVE for v in variables(x.atom)}
+        if isinstance(role, Variable) and role.name not in bound:
+            atom = Compound("role", (role,), rule.head.position)
+            rule = Rule(rule.head, (Literal(Kind.POSITIVE, atom), *rule.body), rule.position)
+            place = f"line {rule.position.line}: " if rule.position else ""
+            warnings.append(f"{place}{role.name} is taken to range over all roles")
+        out.append(rule)
+    return out, warnings
 
 
 def find_roles(rules: Sequence[Rule], file: str) -> list[str]:
@@ -58,7 +83,7 @@ def check_stages(rules: Sequence[Rule], strata: Sequence[Stratum], file: str) ->
     """`does` may be used for `next` and `sees` alone, the position not for `init` and `role`."""
     stage = {p: s.stage for s in strata for p in s.predicates}
     limits = dict.fromkeys(("legal", "goal", "terminal"), Stage.POSITION)
-    limits |= dict.fromkeys(("init", "role", "base", "input"), Stage.STATIC)
+    limits |= dict.fromkeys(("init", "role"), Stage.STATIC)
     words = {Stage.POSITION: "the position ('true')", Stage.TRANSITION: "the moves made ('does')"}
     for name, limit in limits.items():
         found = stage.get((name, RELATIONS[name]), Stage.STATIC)
@@ -138,6 +163,8 @@ def _arity_clashes(rules: Sequence[Rule], file: str) -> list[str]:
     for rule in rules:
         for atom in (rule.head, *(literal.atom for literal in rule.body)):
             arity, first = relations.setdefault(atom.name, (len(atom.arguments), atom.position))
+            if arity != len(atom.arguments) and atom.name in RELATIONS:
+                continue
             if arity != len(atom.arguments):
                 where = f" at line {first.line}" if first else ""
                 raise RulesError(
@@ -154,10 +181,12 @@ def _arity_clashes(rules: Sequence[Rule], file: str) -> list[str]:
 def _undefined(rules: Sequence[Rule], file: str) -> list[str]:
     defined = {rule.head.name for rule in rules} | set(RELATIONS)
     warnings: dict[str, None] = {}
+    told: set[str] = set()
     for rule in rules:
         for literal in rule.body:
             name = literal.atom.name
-            if name not in defined:
+            if name not in defined and name not in told and len(told) < MAX_WARNINGS:
+                told.add(name)
                 close = get_close_matches(name, defined, n=1)
                 place = f"line {literal.position.line}: " if literal.position else ""
                 warnings[

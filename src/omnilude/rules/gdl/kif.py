@@ -14,9 +14,10 @@ from omnilude.errors import Position, RulesError
 
 MAX_DEPTH = 100
 MAX_ITEMS = 2000
-MAX_BYTES = 8 << 20
+MAX_BYTES = 4 << 20
+MAX_FORMS = 100_000
 
-_TOKEN = re.compile(r"[()]|[^\s();]+|;[^\n]*")
+_TOKEN = re.compile(r"[()]|[^\s();]+|;[^\n\r]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,8 @@ def read(text: str, file: str) -> list[Node]:
             node = Group(tuple(items), position)
         target = open_groups[-1][1] if open_groups else done
         target.append(node)
+        if len(done) > MAX_FORMS:
+            raise RulesError(f"more than {MAX_FORMS} rules", file=file, position=node.position)
         if open_groups and len(target) > MAX_ITEMS:
             raise RulesError(
                 f"list of more than {MAX_ITEMS} items", file=file, position=open_groups[-1][0]

@@ -6,9 +6,11 @@ from itertools import product
 
 from omnilude.errors import Position, RulesError
 from omnilude.rules.gdl.kif import Group, Node, Word, read
-from omnilude.rules.gdl.terms import Compound, Kind, Literal, Rule, Term, Variable
+from omnilude.rules.gdl.terms import Compound, Kind, Literal, Rule, Term, Variable, variables
 
-# Relations that the language itself gives a meaning to, with their number of arguments.
+# Relations that the language itself gives a meaning to, with their number of arguments. Rulesheets
+# from before GDL-II, or without declarations, use `sees`, `base` and `input` as names of their own:
+# with another number of arguments they are ordinary relations.
 RELATIONS = {
     "role": 1,
     "init": 1,
@@ -23,6 +25,7 @@ RELATIONS = {
     "input": 2,
     "distinct": 2,
 }
+OPTIONAL = ("sees", "base", "input")
 CONNECTIVES = ("or", "and", "not", "<=")
 KEYWORDS = frozenset(RELATIONS) | frozenset(CONNECTIVES)
 
@@ -52,7 +55,8 @@ class _Reader:
             raise self.error("rule without a head", node.position)
         head = self.head(node.items[1])
         bodies = self.conjunction(list(node.items[2:]), node.position)
-        return [Rule(head, body, node.position) for body in bodies]
+        rules = (resolve_equalities(Rule(head, body, node.position)) for body in bodies)
+        return [rule for rule in rules if rule is not None]
 
     def head(self, node: Node) -> Compound:
         atom = self.atom(node)
@@ -83,7 +87,7 @@ class _Reader:
             raise self.error(f"'{lowered}' cannot stand here", node.position)
         if lowered in RELATIONS:
             name = lowered
-            if len(items) != RELATIONS[name]:
+            if len(items) != RELATIONS[name] and name not in OPTIONAL:
                 raise self.error(
                     f"'{name}' takes {RELATIONS[name]} argument(s), not {len(items)}", node.position
                 )
@@ -116,15 +120,22 @@ class _Reader:
             parts = list(node.items[1:])
             if (keyword == "and") == positive:
                 return self.conjunction(parts, node.position, positive)
-            return [body for part in parts for body in self.formula(part, positive)]
+            bodies = [body for part in parts for body in self.formula(part, positive)]
+            if len(bodies) > MAX_ALTERNATIVES:
+                raise self.too_many(node.position)
+            return bodies
         atom = self.atom(node)
         if atom.name == "distinct":
-            if positive:
-                return [(Literal(Kind.DISTINCT, atom),)]
-            raise self.error(
-                "'distinct' cannot be negated", node.position, "use the same variable twice"
-            )
+            # Not distinct is equal: resolved below, where the whole body is known.
+            return [(Literal(Kind.DISTINCT if positive else Kind.EQUAL, atom),)]
         return [(Literal(Kind.POSITIVE if positive else Kind.NEGATIVE, atom),)]
+
+    def too_many(self, position: Position) -> RulesError:
+        return self.error(
+            f"'or' gives more than {MAX_ALTERNATIVES} alternatives in one rule",
+            position,
+            "name the inner formula by a relation of its own",
+        )
 
     def conjunction(
         self, nodes: list[Node], position: Position, positive: bool = True
@@ -134,12 +145,61 @@ class _Reader:
         for part in parts:
             size *= len(part)
             if size > MAX_ALTERNATIVES:
-                raise self.error(
-                    f"'or' gives more than {MAX_ALTERNATIVES} alternatives in one rule",
-                    position,
-                    "name the inner formula by a relation of its own",
-                )
+                raise self.too_many(position)
         return [tuple(dict.fromkeys(sum(choice, ()))) for choice in product(*parts)]
+
+
+def resolve_equalities(rule: Rule) -> Rule | None:
+    """The rule without (not (distinct a b)): a and b made the same, or None if they cannot be."""
+    while True:
+        equal = next((x for x in rule.body if x.kind is Kind.EQUAL), None)
+        if equal is None:
+            return rule
+        bindings = _unify(*equal.atom.arguments)
+        if bindings is None:
+            return None
+        rest = [x for x in rule.body if x is not equal]
+        for name, term in bindings:
+            rest = [Literal(x.kind, replace_variable(x.atom, name, term)) for x in rest]
+            rule = Rule(replace_variable(rule.head, name, term), (), rule.position)
+        rule = Rule(rule.head, tuple(dict.fromkeys(rest)), rule.position)
+
+
+def _unify(a: Term, b: Term) -> list[tuple[str, Term]] | None:
+    """Replacements, one after another, that make two terms the same."""
+    done: list[tuple[str, Term]] = []
+    open_pairs = [(a, b)]
+    while open_pairs:
+        left, right = open_pairs.pop()
+        if left == right:
+            continue
+        if isinstance(right, Variable):
+            left, right = right, left
+        if isinstance(left, Variable):
+            if left.name in variables(right):
+                return None
+            done.append((left.name, right))
+            open_pairs = [
+                (_replace(x, left.name, right), _replace(y, left.name, right))
+                for x, y in open_pairs
+            ]
+        elif isinstance(right, Compound):
+            if left.predicate != right.predicate:
+                return None
+            open_pairs += zip(left.arguments, right.arguments, strict=True)
+    return done
+
+
+def _replace(term: Term, name: str, value: Term) -> Term:
+    if isinstance(term, Variable):
+        return value if term.name == name else term
+    return replace_variable(term, name, value)
+
+
+def replace_variable(atom: Compound, name: str, value: Term) -> Compound:
+    """`value` wherever the variable stands."""
+    arguments = tuple(_replace(argument, name, value) for argument in atom.arguments)
+    return Compound(atom.name, arguments, atom.position)
 
 
 def _keyword(node: Node) -> str | None:

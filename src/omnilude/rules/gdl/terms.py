@@ -45,6 +45,7 @@ class Kind(Enum):
     POSITIVE = 0
     NEGATIVE = 1
     DISTINCT = 2
+    EQUAL = 3  # only while a rule is read: (not (distinct a b))
 
 
 @dataclass(frozen=True, slots=True)
