@@ -137,7 +137,7 @@ def check(
         ", ".join(f"{_say_choosers(n)} {share:.0%}" for n, share in survey.choosers.items())
         + f" of {survey.positions:,} random positions",
     )
-    facts.add_row("hidden information", "yes" if game.hidden_information else "no")
+    facts.add_row("hidden information", "yes" if survey.hidden else "none seen")
     facts.add_row("board", survey.board or "none found")
     moves = ", ".join(f"{role} {game.slots(role)}" for role in game.roles)
     facts.add_row("moves in all", moves)

@@ -62,7 +62,7 @@ class Game:
         file: str,
         engine: str,
         warnings: Sequence[str] = (),
-        hidden: bool = False,
+        percepts: bool = False,
     ) -> None:
         self.name = name
         self.core = core
@@ -70,7 +70,8 @@ class Game:
         self.engine = engine
         """'circuit', or 'interpreter' where the circuit would be too large."""
         self.warnings = tuple(warnings)
-        self.hidden_information = hidden
+        self.percepts_used = percepts
+        """Whether the rules say what each role sees (GDL-II)."""
         self.roles: tuple[str, ...] = tuple(core.roles)
         self._role_numbers = {role: i for i, role in enumerate(self.roles)}
 

@@ -53,7 +53,7 @@ def load_text(
                 file=file,
                 hint="raise the budgets in LoadSettings, or simplify the rules",
             ) from error
-    return Game(name, core, file=file, engine=engine, warnings=warnings, hidden=program.hidden)
+    return Game(name, core, file=file, engine=engine, warnings=warnings, percepts=program.percepts)
 
 
 def _make_circuit(program: GdlProgram, settings: LoadSettings) -> _core.CircuitGame:

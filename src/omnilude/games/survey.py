@@ -32,6 +32,8 @@ class Survey:
     """Share of the positions in which so many roles, chance among them, had a choice."""
     simultaneous: bool
     """Some position let more than one role (other than chance) choose."""
+    hidden: bool
+    """Whether players see different things (GDL-II)."""
     kind: str
     """In words: turn-taking or simultaneous, single player, with chance, hidden information."""
     board: str | None
@@ -50,7 +52,7 @@ def survey_game(
     """Plays at random and looks; stops early where `seconds` are not enough."""
     stop = time.monotonic() + seconds
     counts = np.zeros(len(game.roles) + 1, dtype=np.int64)
-    simultaneous = False
+    simultaneous = hidden = False
     stuck = odd_goals = cut = 0
     players = [number for number, chance in enumerate(game.chance) if not chance]
     facts: set[str] = set()
@@ -61,7 +63,11 @@ def survey_game(
         stuck += int((~step.live & ~step.batch.terminal).sum())
         odd_goals += step.batch.odd_goals
         cut = int(step.live.sum())
-        facts.update(State(game, step.states[:1].copy()).facts)
+        sample = State(game, step.states[:1].copy())
+        facts.update(sample.facts)
+        if game.percepts_used and not hidden:
+            # What one player sees and another does not is hidden from the other.
+            hidden = len({tuple(sample.percepts(role)) for role in players}) > 1
         if time.monotonic() > stop:
             break
     fluents = game.core.fluents if isinstance(game.core, _core.CircuitGame) else facts
@@ -71,7 +77,8 @@ def survey_game(
         positions=positions,
         choosers={n: c / positions for n, c in enumerate(counts.tolist()) if c},
         simultaneous=simultaneous,
-        kind=_name_kind(game, len(players), simultaneous),
+        hidden=hidden,
+        kind=_name_kind(game, len(players), simultaneous, hidden),
         board=find_board(fluents),
         stuck=stuck,
         odd_goals=odd_goals,
@@ -79,11 +86,11 @@ def survey_game(
     )
 
 
-def _name_kind(game: Game, players: int, simultaneous: bool) -> str:
+def _name_kind(game: Game, players: int, simultaneous: bool, hidden: bool) -> str:
     words = ["single player" if players == 1 else "simultaneous" if simultaneous else "turn-taking"]
     if any(game.chance):
         words.append("with chance")
-    if game.hidden_information:
+    if hidden:
         words.append("hidden information")
     return ", ".join(words)
 

@@ -29,7 +29,7 @@ class GdlProgram:
     as_written: EncodedRules  # for the interpreter
     split: EncodedRules  # for grounding
     warnings: tuple[str, ...]
-    hidden: bool  # whether `sees` is used
+    percepts: bool  # whether `sees` is used
 
 
 def compile_gdl(text: str, file: str) -> GdlProgram:
@@ -49,7 +49,7 @@ def compile_gdl(text: str, file: str) -> GdlProgram:
         as_written=encode(used, stratify(used, file), roles),
         split=encode(split, stratify(split, file), roles),
         warnings=tuple(warnings),
-        hidden=any(rule.head.name == "sees" for rule in rules),
+        percepts=any(rule.head.name == "sees" for rule in rules),
     )
 
 
