@@ -78,6 +78,15 @@ def test_a_role_left_open_ranges_over_all_roles(engine: str) -> None:
     assert state.reward == (0.5, 0.5)
 
 
+def test_names_of_later_versions_of_the_language_are_free() -> None:
+    """`base` and `sees` in sheets that mean something else by them."""
+    game = load_text(
+        "(role p) (init s) (<= (legal p go) (sees p s far)) (<= (sees p ?x far) (true ?x))"
+        "(<= (base ?x) (true ?x)) (<= (next t) (does p go)) (<= terminal (true t)) (goal p 100)"
+    )
+    assert [str(move) for move in game.initial().legal("p")] == ["go"]
+
+
 def test_several_goal_values_count_as_the_greatest() -> None:
     game = load_text(
         "(role p) (init s) (<= (legal p noop) (role p)) (<= (next t) (does p noop))"

@@ -3,48 +3,72 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 _CELL = re.compile(r"^\(([^\s()]+) (\d+) (\d+) ([^\s()]+)\)$")
+_EMPTY = ("b", "blank", "empty")
 MAX_SIDE = 40
 
 
-def draw_board(facts: Sequence[str]) -> str | None:
-    """A board with one sign a cell and the other facts below, or None where there is no grid.
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A fluent with two numbers and a content, such as (cell 3 1 red), and how far they reach."""
 
-    A grid is a fluent with two numbers and a content, such as (cell 3 1 red), that appears with
-    at least two columns or rows. Coordinates are drawn as they are: columns to the right, rows up.
+    name: str
+    columns: range
+    rows: range
+    signs: dict[str, str]  # by content
+
+
+def find_grid(fluents: Iterable[str]) -> Grid | None:
+    """The largest grid among fluents: of a game, or of one state if that is all there is."""
+    cells: dict[str, set[tuple[int, int]]] = {}
+    contents: dict[str, set[str]] = {}
+    for fluent in fluents:
+        match = _CELL.match(fluent)
+        if match:
+            name, x, y, content = match.groups()
+            cells.setdefault(name, set()).add((int(x), int(y)))
+            contents.setdefault(name, set()).add(content)
+    if not cells:
+        return None
+    name, places = max(cells.items(), key=lambda item: len(item[1]))
+    columns = range(min(x for x, _ in places), max(x for x, _ in places) + 1)
+    rows = range(min(y for _, y in places), max(y for _, y in places) + 1)
+    if len(places) < 2 or len(columns) > MAX_SIDE or len(rows) > MAX_SIDE:
+        return None
+    return Grid(name, columns, rows, _signs(sorted(contents[name])))
+
+
+def draw_board(facts: Sequence[str], grid: Grid | None) -> str | None:
+    """The board, one sign a cell, with the other facts below; None where there is no grid.
+
+    Coordinates are drawn as they are: the first to the right, the second up.
     """
-    grids: dict[str, dict[tuple[int, int], str]] = {}
+    grid = grid or find_grid(facts)
+    if grid is None:
+        return None
+    cells: dict[tuple[int, int], str] = {}
     rest: list[str] = []
     for fact in facts:
         match = _CELL.match(fact)
-        if match:
-            name, x, y, content = match.groups()
-            grids.setdefault(name, {})[int(x), int(y)] = content
+        if match and match.group(1) == grid.name and match.group(4) in grid.signs:
+            x, y = int(match.group(2)), int(match.group(3))
+            # Two things on one cell: the first is drawn, both are listed.
+            if (x, y) in cells:
+                rest.append(fact)
+            else:
+                cells[x, y] = grid.signs[match.group(4)]
         else:
             rest.append(fact)
-    if not grids:
-        return None
-    name, cells = max(grids.items(), key=lambda item: len(item[1]))
-    xs = [x for x, _ in cells]
-    ys = [y for _, y in cells]
-    if max(xs) - min(xs) >= MAX_SIDE or max(ys) - min(ys) >= MAX_SIDE:
-        return None
-    low_x, low_y = min(1, *xs), min(1, *ys)
-    signs = _signs(sorted(set(cells.values())))
-    lines = []
-    for y in range(max(ys), low_y - 1, -1):
-        row = [signs.get(cells.get((x, y), ""), ".") for x in range(low_x, max(xs) + 1)]
-        lines.append(f"{y:>3} " + " ".join(row))
-    lines.append("    " + " ".join(str(x % 10) for x in range(low_x, max(xs) + 1)))
-    legend = ", ".join(f"{sign} {content}" for content, sign in signs.items() if sign != ".")
-    others = [f for other, grid in grids.items() if other != name for f in _facts(other, grid)]
-    return "\n".join([*lines, f"{name}: {legend}", *sorted(rest + others)])
-
-
-def _facts(name: str, grid: dict[tuple[int, int], str]) -> list[str]:
-    return [f"({name} {x} {y} {content})" for (x, y), content in grid.items()]
+    lines = [
+        f"{y:>3} " + " ".join(cells.get((x, y), ".") for x in grid.columns)
+        for y in reversed(grid.rows)
+    ]
+    lines.append("    " + " ".join(str(x % 10) for x in grid.columns))
+    legend = ", ".join(f"{sign} {content}" for content, sign in grid.signs.items() if sign != ".")
+    return "\n".join([*lines, f"{grid.name}: {legend}", *rest])
 
 
 def _signs(contents: Sequence[str]) -> dict[str, str]:
@@ -52,7 +76,7 @@ def _signs(contents: Sequence[str]) -> dict[str, str]:
     signs: dict[str, str] = {}
     spare = iter("#@*+%&=$~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
     for content in contents:
-        if content in ("b", "blank", "empty"):
+        if content in _EMPTY:
             signs[content] = "."
             continue
         for sign in (content[0], content[0].upper(), *spare):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from omnilude import _core
 from omnilude.errors import BudgetExceeded, IllegalMove, RulesError, SettingsError
-from omnilude.games.board import draw_board
+from omnilude.games.board import Grid, draw_board, find_grid
 
 CHANCE = "random"
 
@@ -158,6 +158,13 @@ class Game:
         number = self.role_number(role)
         return Move(number, slot, self.core.move_name(number, slot))
 
+    @cached_property
+    def grid(self) -> Grid | None:
+        """The board that states are drawn on, where the fluents of the game form one."""
+        if isinstance(self.core, _core.CircuitGame):
+            return find_grid(self.core.fluents)
+        return None
+
     @property
     def circuit_size(self) -> dict[str, Any] | None:
         """Sizes of the circuit, or None where the game is interpreted."""
@@ -240,7 +247,7 @@ class State:
 
     def __str__(self) -> str:
         facts = self.facts
-        return draw_board(facts) or "\n".join(facts)
+        return draw_board(facts, self.game.grid) or "\n".join(facts)
 
     def __repr__(self) -> str:
         return f"<State of {self.game.name}: {' '.join(self.facts)}>"

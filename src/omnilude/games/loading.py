@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from omnilude import _core
 from omnilude.errors import BudgetExceeded, RulesError
 from omnilude.games.game import Game
 from omnilude.games.settings import LoadSettings
-from omnilude.rules.gdl import GdlProgram, compile_gdl
+from omnilude.rules.gdl import EncodedRules, GdlProgram, compile_gdl
 from omnilude.rules.library import find_rulesheet, read_rulesheet
 
 
@@ -33,7 +34,9 @@ def load_text(
             if settings.engine == "circuit":
                 raise BudgetExceeded(f"the circuit would exceed the {error}", file=file) from error
             warnings.append(f"interpreted, because the circuit would exceed the {error}")
-        except MemoryError:
+        except MemoryError as error:
+            if settings.engine == "circuit":
+                raise BudgetExceeded("not enough memory for the circuit", file=file) from error
             warnings.append("interpreted, because there was not enough memory for the circuit")
     engine = "circuit"
     if core is None:
@@ -56,19 +59,37 @@ def load_text(
     return Game(name, core, file=file, engine=engine, warnings=warnings, percepts=program.percepts)
 
 
+# Small games are also tried without splitting their rules, within these limits.
+UNSPLIT_SECONDS = 0.5
+UNSPLIT_INSTANCES = 100_000
+
+
 def _make_circuit(program: GdlProgram, settings: LoadSettings) -> _core.CircuitGame:
-    circuit = _core.CircuitGame.make(
-        program.split.symbols,
-        program.split.code,
-        settings.seconds,
-        settings.memory,
-        settings.instances,
-        settings.machine_code,
-        settings.width,
-    )
+    circuit = _ground(program.split, settings, settings.seconds, settings.instances)
+    # Splitting keeps large rules from exploding, but may cost small ones some gates.
+    if circuit.size["instances"] < UNSPLIT_INSTANCES:
+        with suppress(_core.BudgetExceeded):
+            limit = min(UNSPLIT_SECONDS, settings.seconds)
+            plain = _ground(program.as_written, settings, limit, UNSPLIT_INSTANCES)
+            if plain.size["gates"] < circuit.size["gates"]:
+                circuit = plain
     if settings.check_playouts:
         _check_circuit(circuit, program, settings)
     return circuit
+
+
+def _ground(
+    rules: EncodedRules, settings: LoadSettings, seconds: float, instances: int
+) -> _core.CircuitGame:
+    return _core.CircuitGame.make(
+        rules.symbols,
+        rules.code,
+        seconds,
+        settings.memory,
+        instances,
+        settings.machine_code,
+        settings.width,
+    )
 
 
 def _check_circuit(circuit: _core.CircuitGame, program: GdlProgram, settings: LoadSettings) -> None:

@@ -53,4 +53,4 @@ def compile_gdl(text: str, file: str) -> GdlProgram:
     )
 
 
-__all__ = ["GdlProgram", "Stage", "compile_gdl"]
+__all__ = ["EncodedRules", "GdlProgram", "Stage", "compile_gdl"]
