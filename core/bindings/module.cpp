@@ -132,8 +132,8 @@ NB_MODULE(_core, m) {
             "initial",
             [](const Game& game, size_t count) {
                 if (count > (size_t{1} << 40) / game.state_bytes())
-                throw nb::value_error("too many states");
-            std::vector<uint8_t> states(count * game.state_bytes());
+                    throw nb::value_error("too many states");
+                std::vector<uint8_t> states(count * game.state_bytes());
                 for (size_t i = 0; i < count; ++i) game.initial(&states[i * game.state_bytes()]);
                 return as_array(std::move(states), {count, game.state_bytes()});
             },

@@ -55,8 +55,8 @@ class Simulation {
     void evaluate() {
         for (const Recursion& r : g_.recursions)
             for (Wire w : r.atoms) values_[node_of(w)] = 0;
-        // What is only ever added ends; where a recursion rests on the negation of another the result
-        // may be wrong, which at worst hides a pair that is exclusive.
+        // What is only ever added ends; where a recursion rests on the negation of another the
+        // result may be wrong, which at worst hides a pair that is exclusive.
         for (bool again = true; again;) {
             again = false;
             for (uint32_t n = 1; n < g_.size(); ++n) {
@@ -68,8 +68,7 @@ class Simulation {
             }
             for (const Recursion& r : g_.recursions)
                 for (size_t i = 0; i < r.atoms.size(); ++i) {
-                    const uint64_t fresh =
-                        value(r.definitions[i]) | values_[node_of(r.atoms[i])];
+                    const uint64_t fresh = value(r.definitions[i]) | values_[node_of(r.atoms[i])];
                     again |= fresh != values_[node_of(r.atoms[i])];
                     values_[node_of(r.atoms[i])] = fresh;
                 }

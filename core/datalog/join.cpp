@@ -88,7 +88,8 @@ Joiner::Group Joiner::prepare(std::span<const uint32_t> strata,
     Group group;
     const auto recursive = [&](Functor f) {
         const int32_t s = program_.stratum_of_functor(f);
-        return s >= 0 && std::find(strata.begin(), strata.end(), static_cast<uint32_t>(s)) != strata.end();
+        return s >= 0 &&
+               std::find(strata.begin(), strata.end(), static_cast<uint32_t>(s)) != strata.end();
     };
     for (uint32_t s : strata)
         for (uint32_t number : program_.rules_of[s]) {

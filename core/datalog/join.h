@@ -26,7 +26,7 @@ class Joiner {
     // Prepares the rules of these strata to be run together. Negated literals of a predicate for
     // which `open` holds are not tested.
     struct Group {
-        std::vector<uint32_t> full;                   // plans run once
+        std::vector<uint32_t> full;                                   // plans run once
         std::unordered_map<Functor, std::vector<uint32_t>> triggers;  // plans run for each new fact
     };
     Group prepare(std::span<const uint32_t> strata, const std::function<bool(Functor)>& open);

@@ -47,7 +47,7 @@ struct Program {
     std::vector<Rule> rules;
     std::vector<Stratum> strata;
     std::vector<std::vector<uint32_t>> rules_of;  // by stratum: numbers of rules
-    std::vector<int32_t> stratum_of;  // by functor; -1 where no rule or fact defines it
+    std::vector<int32_t> stratum_of;              // by functor; -1 where no rule or fact defines it
     // The words of the language, as functors of this bank.
     Functor role, init, truth, next, legal, does, goal, terminal, sees;
     std::vector<Term> roles;

@@ -31,8 +31,8 @@ Term TermBank::make(Functor functor, std::span<const Term> arguments) {
     }
     if (length > max_length) throw BudgetExceeded("terms longer than 65536 characters");
     if (depth > max_depth) throw BudgetExceeded("terms nested deeper than 200");
-    terms_.push_back({functor, static_cast<uint32_t>(pool_.size()), depth,
-                      static_cast<uint32_t>(length)});
+    terms_.push_back(
+        {functor, static_cast<uint32_t>(pool_.size()), depth, static_cast<uint32_t>(length)});
     pool_.insert(pool_.end(), arguments.begin(), arguments.end());
     table_.insert(hash, static_cast<uint32_t>(terms_.size() - 1));
     return static_cast<Term>(terms_.size() - 1);
