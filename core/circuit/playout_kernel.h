@@ -62,7 +62,7 @@ class PlayoutUnit {
         // times no playout can both begin and become too long.
         period_ = std::clamp<uint32_t>(settings_.max_length, 1, 1024);
         begun_.assign(lanes, 0);
-        restarts_.assign(size_t{period_} * W, Vector{0, 0, 0, 0});
+        restarts_.assign(size_t{period_} * W, Lanes{});
         find_due(0);
 
         auto* before = before_.data();
@@ -88,6 +88,9 @@ class PlayoutUnit {
     Vector& word(uint32_t slot, uint32_t k) {
         return reinterpret_cast<Vector*>(frame_.data())[size_t{slot} * W + k];
     }
+    Vector& restarted(uint64_t step, uint32_t k) {
+        return reinterpret_cast<Vector*>(restarts_.data())[step % period_ * W + k];
+    }
     static Vector low_lanes(uint64_t count) {
         Vector out{0, 0, 0, 0};
         for (int i = 0; i < 4; ++i) {
@@ -110,7 +113,7 @@ class PlayoutUnit {
         result_.steps += running;
         if (ended == 0 || (plan_.hold && ended < enough && running > 0)) {
             for (uint32_t k = 0; k < W; ++k) {
-                restarts_[step % period_ * W + k] = Vector{0, 0, 0, 0};
+                restarted(step, k) = Vector{0, 0, 0, 0};
                 word(plan_.restart_slot, k) = Vector{0, 0, 0, 0};
                 word(plan_.hold_slot, k) = over[k];
             }
@@ -130,7 +133,7 @@ class PlayoutUnit {
             if (settings_.detailed) record_lengths(over[k], k, step);
             word(plan_.restart_slot, k) = over[k];
             word(plan_.hold_slot, k) = Vector{0, 0, 0, 0};
-            restarts_[step % period_ * W + k] = over[k];
+            restarted(step, k) = over[k];
             fresh_[k] |= over[k];
             cut_[k] = Vector{0, 0, 0, 0};
         }
@@ -202,7 +205,7 @@ class PlayoutUnit {
         for (uint32_t k = 0; k < W; ++k) {
             Vector unknown = fresh_[k];
             for (uint64_t back = 0; back < period_ && any_of(unknown); ++back) {
-                const Vector here = restarts_[(step - back) % period_ * W + k] & unknown;
+                const Vector here = restarted(step - back, k) & unknown;
                 unknown &= ~here;
                 for (uint32_t i = 0; i < 4; ++i)
                     for (uint64_t left = here[i]; left != 0; left &= left - 1)
@@ -338,8 +341,10 @@ class PlayoutUnit {
         uint32_t lane;
     };
     std::vector<Due> due_;
-    std::vector<uint64_t> begun_;   // by lane: step at which it restarted last, as far as looked up
-    std::vector<Vector> restarts_;  // lanes that restarted at each of the last steps
+    std::vector<uint64_t> begun_;  // by lane: step at which it restarted last, as far as looked up
+    // Lanes that restarted at each of the last steps. Not a vector of Vector: what that is depends
+    // on the instruction set, and the linker would mix the two.
+    std::vector<Lanes> restarts_;
     uint32_t period_ = 1;
     std::vector<uint64_t> counts_, started_, held_since_;
     PlayoutResult result_;
