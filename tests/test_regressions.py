@@ -85,6 +85,10 @@ def test_names_of_later_versions_of_the_language_are_free() -> None:
         "(<= (base ?x) (true ?x)) (<= (next t) (does p go)) (<= terminal (true t)) (goal p 100)"
     )
     assert [str(move) for move in game.initial().legal("p")] == ["go"]
+    load_text(
+        "(role p) (init s) (legal p go) (<= sees (true s)) (<= (next t) sees)"
+        "(<= terminal (true t)) (goal p 100)"
+    )
 
 
 def test_several_goal_values_count_as_the_greatest() -> None:

@@ -25,11 +25,14 @@ MAX_WARNINGS = 20
 ROOTS = ("role", "init", "legal", "next", "goal", "terminal", "sees")
 
 
+OF_ROLES = (("legal", 2), ("goal", 2), ("sees", 2))
+
+
 def complete_roles(rules: Sequence[Rule]) -> tuple[list[Rule], list[str]]:
     """Rules such as (<= (legal ?r wait) ...) that leave the role open: it ranges over all roles."""
     out, warnings = [], []
     for rule in rules:
-        role = rule.head.arguments[0] if rule.head.name in ("legal", "goal", "sees") else None
+        role = rule.head.arguments[0] if rule.head.predicate in OF_ROLES else None
         bound = {v for x in rule.body if x.kind is Kind.POSITIVE for v in variables(x.atom)}
         if isinstance(role, Variable) and role.name not in bound:
             atom = Compound("role", (role,), rule.head.position)
