@@ -39,7 +39,7 @@ class Prover {
     struct Table {
         Pattern goal;
         Functor predicate;
-        bool ground = false, complete = false, on_stack = false, used = false, keep = false;
+        bool ground = false, complete = false, on_stack = false, used = false;
         uint64_t pass = 0;
         uint64_t index = 0, low = 0;  // order of opening, and the earliest call depended on
         std::vector<Term> answers;
