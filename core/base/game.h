@@ -73,6 +73,11 @@ class Game {
     // advance; engines with a faster way override it.
     virtual PlayoutResult playouts(const PlayoutSettings& settings) const;
 
+    // Every proposition of the rules as a bit, for networks that take all of them (P3's GAZ). Only
+    // games made for it have any.
+    virtual size_t view_bytes() const { return 0; }
+    virtual void views(const uint8_t* states, size_t count, uint8_t* bits) const;
+
     virtual std::vector<std::string> facts(const uint8_t* state) const = 0;
     // What each role saw when this state was reached (GDL-II).
     virtual std::vector<std::string> percepts(const uint8_t* state, uint32_t role) const = 0;

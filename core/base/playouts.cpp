@@ -25,6 +25,10 @@ void PlayoutResult::add(const PlayoutResult& other) {
     sum(choices, other.choices);
 }
 
+void Game::views(const uint8_t*, size_t, uint8_t*) const {
+    throw std::logic_error("this game was made without views");
+}
+
 // Playout number p draws from stream p, so that the result depends on the seed alone.
 PlayoutResult Game::playouts(const PlayoutSettings& settings) const {
     const size_t batch = std::min<uint64_t>(settings.playouts, 256);

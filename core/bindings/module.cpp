@@ -1,47 +1,12 @@
-// Everything that Python sees of the core. Arrays are checked here; the core trusts its callers.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
-
-#include "base/game.h"
+// The games, as Python sees them.
 #include "base/large_stack.h"
+#include "bindings/bindings.h"
 #include "circuit/circuit_game.h"
 #include "circuit/cross_check.h"
 #include "datalog/interpreted_game.h"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
 namespace omnilude {
 namespace {
-
-using States = nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using ConstStates = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Moves = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using CodeArray = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Hands a vector over to numpy without copying it.
-template <class T>
-nb::ndarray<nb::numpy, T> as_array(std::vector<T>&& values, std::initializer_list<size_t> shape) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(kept->data(), shape, owner);
-}
-
-template <class Array>
-void check_states(const Game& game, const Array& states) {
-    if (states.shape(1) != game.state_bytes())
-        throw nb::value_error(("states must have " + std::to_string(game.state_bytes()) +
-                               " bytes each, not " + std::to_string(states.shape(1)))
-                                  .c_str());
-}
-
-uint32_t check_role(const Game& game, uint32_t role) {
-    if (role >= game.roles()) throw nb::index_error("no such role");
-    return role;
-}
 
 Program decode(std::vector<std::string> symbols, const CodeArray& code) {
     return decode_program(std::move(symbols), {code.data(), code.shape(0)});
@@ -209,6 +174,9 @@ NB_MODULE(_core, m) {
         },
         "game"_a, "symbols"_a, "code"_a, "playouts"_a, "seconds"_a, "bytes"_a, "seed"_a);
     m.def("machine_code_possible", &machine_code_possible);
+    bind_encoding(m);
+    bind_search(m);
+    bind_rule_graph(m);
 }
 
 }  // namespace omnilude

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from omnilude import _core
 from omnilude.errors import BudgetExceeded, IllegalMove, RulesError, SettingsError
 from omnilude.games.board import Grid, draw_board, find_grid
+from omnilude.rules.gdl import GdlProgram
 
 CHANCE = "random"
 
@@ -63,6 +64,7 @@ class Game:
         engine: str,
         warnings: Sequence[str] = (),
         percepts: bool = False,
+        program: GdlProgram | None = None,
     ) -> None:
         self.name = name
         self.core = core
@@ -72,6 +74,8 @@ class Game:
         self.warnings = tuple(warnings)
         self.percepts_used = percepts
         """Whether the rules say what each role sees (GDL-II)."""
+        self.program = program
+        """The checked rules, for what is found in them: encodings, symmetries, fingerprints."""
         self.roles: tuple[str, ...] = tuple(core.roles)
         self._role_numbers = {role: i for i, role in enumerate(self.roles)}
 
@@ -94,6 +98,11 @@ class Game:
     def chance(self) -> tuple[bool, ...]:
         """For each role whether it is chance: it moves at random and has no interests."""
         return tuple(role == CHANCE for role in self.roles)
+
+    @property
+    def players(self) -> tuple[int, ...]:
+        """The numbers of the roles that have interests and policies: all but chance."""
+        return tuple(number for number, chance in enumerate(self.chance) if not chance)
 
     # --- batches ---
 

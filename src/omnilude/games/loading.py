@@ -56,7 +56,15 @@ def load_text(
                 file=file,
                 hint="raise the budgets in LoadSettings, or simplify the rules",
             ) from error
-    return Game(name, core, file=file, engine=engine, warnings=warnings, percepts=program.percepts)
+    return Game(
+        name,
+        core,
+        file=file,
+        engine=engine,
+        warnings=warnings,
+        percepts=program.percepts,
+        program=program,
+    )
 
 
 # Small games are also tried without splitting their rules, within these limits.

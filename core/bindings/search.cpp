@@ -1,0 +1,7 @@
+#include "bindings/bindings.h"
+
+namespace omnilude {
+
+void bind_search(nb::module_&) {}
+
+}  // namespace omnilude
