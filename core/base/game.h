@@ -73,6 +73,11 @@ class Game {
     // advance; engines with a faster way override it.
     virtual PlayoutResult playouts(const PlayoutSettings& settings) const;
 
+    // Random play from each of the states, `each` times: mean rewards, [count, roles]. A playout
+    // that gets longer than max_length is worth a half to everyone, a stuck one nothing.
+    virtual void rollouts(const uint8_t* states, size_t count, uint32_t each, uint64_t seed,
+                          uint32_t max_length, float* rewards) const;
+
     // Every proposition of the rules as a bit, for networks that take all of them (P3's GAZ). Only
     // games made for it have any.
     virtual size_t view_bytes() const { return 0; }

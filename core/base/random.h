@@ -6,6 +6,7 @@
 // the key added between them. Tests measure the uniformity of what is built on it.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 namespace omnilude {
@@ -45,6 +46,24 @@ class RandomStream {
                 static_cast<unsigned __int128>(split_mix(state_)) * bound;
             if (static_cast<uint64_t>(product) >= limit)
                 return static_cast<uint64_t>(product >> 64);
+        }
+    }
+
+    // In [0, 1).
+    double uniform() { return static_cast<double>(split_mix(state_) >> 11) * 0x1p-53; }
+    double gumbel() { return -std::log(-std::log(uniform() + 0x1p-54)); }
+    double normal() {
+        const double radius = std::sqrt(-2 * std::log(uniform() + 0x1p-54));
+        return radius * std::cos(6.283185307179586 * uniform());
+    }
+    // Gamma with the given shape and scale 1 (Marsaglia and Tsang 2000).
+    double gamma(double shape) {
+        if (shape < 1) return gamma(shape + 1) * std::pow(uniform() + 0x1p-54, 1 / shape);
+        const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+        for (;;) {
+            const double x = normal(), v = (1 + c * x) * (1 + c * x) * (1 + c * x);
+            if (v > 0 && std::log(uniform() + 0x1p-54) < 0.5 * x * x + d - d * v + d * std::log(v))
+                return d * v;
         }
     }
 

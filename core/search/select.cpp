@@ -1,0 +1,270 @@
+#include "search/select.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace omnilude {
+
+namespace {
+
+constexpr float never = -INFINITY;
+
+template <class Score>
+uint32_t best_edge(size_t count, Score&& score) {
+    uint32_t best = 0;
+    float best_score = never;
+    for (uint32_t i = 0; i < count; ++i) {
+        const float s = score(i);
+        if (s > best_score) best_score = s, best = i;
+    }
+    return best;
+}
+
+// What values weigh beside logits.
+float value_weight(std::span<const Edge> edges, const SearchSettings& settings) {
+    uint32_t most = 0;
+    for (const Edge& edge : edges) most = std::max(most, edge.visits);
+    return (settings.c_visit + static_cast<float>(most)) * settings.c_scale;
+}
+
+// logit + weight * q for every edge, where q of an unvisited edge is the mixed value of the node:
+// its own evaluation and those of its visited edges (Danihelka et al. 2022, appendix D).
+void improved_logits(const Tree& tree, uint32_t n, const Choice& choice,
+                     const SearchSettings& settings, std::vector<float>& out) {
+    const auto edges = tree.edges(choice);
+    float prior = 0, mean = 0, visits = 0;
+    for (const Edge& edge : edges) {
+        if (edge.visits == 0) continue;
+        visits += static_cast<float>(edge.visits);
+        prior += edge.prior;
+        mean += edge.prior * tree.value(n, choice, edge);
+    }
+    const float raw = tree.raw(n, static_cast<uint32_t>(choice.player));
+    const float mixed = prior > 0 ? (raw + visits * mean / prior) / (1 + visits) : raw;
+    const float weight = value_weight(edges, settings);
+    out.resize(edges.size());
+    for (size_t i = 0; i < edges.size(); ++i)
+        out[i] =
+            edges[i].logit + weight * (edges[i].visits ? tree.value(n, choice, edges[i]) : mixed);
+}
+
+void softmax(std::vector<float>& values) {
+    const float top = *std::max_element(values.begin(), values.end());
+    float total = 0;
+    for (float& v : values) total += v = std::exp(v - top);
+    for (float& v : values) v /= total;
+}
+
+uint32_t select_puct(const Tree& tree, uint32_t n, const Choice& choice,
+                     const SearchSettings& settings) {
+    const auto edges = tree.edges(choice);
+    const auto player = static_cast<uint32_t>(choice.player);
+    // The node's own evaluation counts as a visit, so that priors matter from the first walk on.
+    const float root = std::sqrt(static_cast<float>(tree.node(n).visits));
+    float first_play = 0;
+    if (settings.first_play_parent) {
+        float tried = 0;
+        for (const Edge& edge : edges)
+            if (edge.visits) tried += edge.prior;
+        first_play = tree.mean(n, player) - settings.first_play_reduction * std::sqrt(tried);
+    }
+    return best_edge(edges.size(), [&](uint32_t i) {
+        const Edge& edge = edges[i];
+        const float q = edge.visits ? tree.value(n, choice, edge) : first_play;
+        return q + settings.c_puct * edge.prior * root / (1 + static_cast<float>(edge.visits));
+    });
+}
+
+uint32_t select_gumbel(const Tree& tree, uint32_t n, const Choice& choice,
+                       const SearchSettings& settings, std::vector<float>& scratch) {
+    improved_logits(tree, n, choice, settings, scratch);
+    softmax(scratch);
+    const auto edges = tree.edges(choice);
+    float visits = 1;
+    for (const Edge& edge : edges) visits += static_cast<float>(edge.visits);
+    return best_edge(edges.size(), [&](uint32_t i) {
+        return scratch[i] - static_cast<float>(edges[i].visits) / visits;
+    });
+}
+
+uint32_t select_gumbel_root(const Tree& tree, const Choice& choice, const RootPlan::Role& role,
+                            const SearchSettings& settings, std::vector<float>& scratch) {
+    const auto edges = tree.edges(choice);
+    uint32_t simulation = 0;
+    for (const Edge& edge : edges) simulation += edge.visits;
+    improved_logits(tree, 0, choice, settings, scratch);
+    const uint32_t turn = simulation < role.turns.size() ? role.turns[simulation] : 0;
+    bool any = false;
+    for (const Edge& edge : edges) any |= edge.visits == turn;
+    return best_edge(edges.size(), [&](uint32_t i) {
+        if (any && edges[i].visits != turn) return never;
+        return scratch[i] + role.gumbel[i];
+    });
+}
+
+uint32_t select_uct(const Tree& tree, uint32_t n, const Choice& choice,
+                    const SearchSettings& settings, RandomStream& random) {
+    const auto edges = tree.edges(choice);
+    uint32_t untried = 0, visits = 0;
+    for (const Edge& edge : edges) untried += edge.visits == 0, visits += edge.visits;
+    if (untried > 0) {
+        auto left = static_cast<uint32_t>(random.below(untried));
+        for (uint32_t i = 0; i < edges.size(); ++i)
+            if (edges[i].visits == 0 && left-- == 0) return i;
+    }
+    const float log_visits = std::log(static_cast<float>(visits));
+    return best_edge(edges.size(), [&](uint32_t i) {
+        return tree.value(n, choice, edges[i]) +
+               settings.exploration * std::sqrt(log_visits / static_cast<float>(edges[i].visits));
+    });
+}
+
+}  // namespace
+
+std::vector<uint32_t> considered_visits(uint32_t considered, uint32_t simulations) {
+    std::vector<uint32_t> turns;
+    if (considered <= 1) {
+        for (uint32_t s = 0; s < simulations; ++s) turns.push_back(s);
+        return turns;
+    }
+    uint32_t halvings = 0;
+    while ((1u << halvings) < considered) ++halvings;
+    std::vector<uint32_t> visits(considered, 0);
+    for (uint32_t left = considered; turns.size() < simulations; left = std::max(2u, left / 2)) {
+        const uint32_t times = std::max(1u, simulations / (halvings * left));
+        for (uint32_t t = 0; t < times; ++t)
+            for (uint32_t i = 0; i < left; ++i) turns.push_back(visits[i]++);
+    }
+    turns.resize(simulations);
+    return turns;
+}
+
+void plan_root(Tree& tree, const SearchSettings& settings, RandomStream& random, RootPlan& plan) {
+    const auto choices = tree.choices(0);
+    plan.roles.resize(choices.size());
+    for (size_t c = 0; c < choices.size(); ++c) {
+        if (choices[c].player < 0) continue;
+        RootPlan::Role& role = plan.roles[c];
+        const auto edges = tree.edges(choices[c]);
+        if (settings.rule == SearchSettings::Rule::Gumbel) {
+            const float scale = plan.noisy ? settings.gumbel_scale : 0;
+            role.gumbel.resize(edges.size());
+            for (float& g : role.gumbel)
+                g = scale > 0 ? scale * static_cast<float>(random.gumbel()) : 0;
+            const uint32_t considered = std::min(settings.considered, choices[c].count);
+            if (role.considered != considered || role.turns.size() != plan.simulations) {
+                role.turns = considered_visits(considered, plan.simulations);
+                role.considered = considered;
+            }
+        } else if (plan.noisy && settings.noise_fraction > 0) {
+            const double alpha = settings.noise_total / static_cast<double>(edges.size());
+            role.gumbel.resize(edges.size());
+            double total = 0;
+            for (float& g : role.gumbel) total += g = static_cast<float>(random.gamma(alpha));
+            for (size_t i = 0; i < edges.size() && total > 0; ++i)
+                edges[i].prior =
+                    (1 - settings.noise_fraction) * std::exp(edges[i].logit) +
+                    settings.noise_fraction * role.gumbel[i] / static_cast<float>(total);
+        }
+    }
+}
+
+uint32_t select_edge(const Tree& tree, uint32_t n, const Choice& choice, const RootPlan& plan,
+                     const SearchSettings& settings, RandomStream& random,
+                     std::vector<float>& scratch) {
+    if (choice.player < 0) return static_cast<uint32_t>(random.below(choice.count));
+    switch (settings.rule) {
+        case SearchSettings::Rule::Uct:
+            return select_uct(tree, n, choice, settings, random);
+        case SearchSettings::Rule::Puct:
+            return select_puct(tree, n, choice, settings);
+        case SearchSettings::Rule::Gumbel:
+            break;
+    }
+    if (n != 0) return select_gumbel(tree, n, choice, settings, scratch);
+    const auto number = static_cast<size_t>(&choice - tree.choices(0).data());
+    return select_gumbel_root(tree, choice, plan.roles[number], settings, scratch);
+}
+
+uint32_t choose_edge(const Tree& tree, size_t number, const RootPlan& plan,
+                     const SearchSettings& settings, RandomStream& random,
+                     std::vector<float>& scratch) {
+    const Choice& choice = tree.choices(0)[number];
+    const auto edges = tree.edges(choice);
+    if (choice.player < 0) return static_cast<uint32_t>(random.below(choice.count));
+    const auto player = static_cast<uint32_t>(choice.player);
+    const bool alone = tree.node(0).choices == 1;
+    // A result that is proven decides; a move that is proven to be worse than the best is not made
+    // while there is another.
+    if (alone && tree.node(0).proven) {
+        const float best = tree.mean(0, player);
+        return best_edge(edges.size(), [&](uint32_t i) {
+            if (!tree.proven(0, edges[i])) return -1.0f;
+            const bool reached = tree.value(0, choice, edges[i]) >= best - 1e-6f;
+            return reached ? 1 + static_cast<float>(edges[i].visits) : 0.0f;
+        });
+    }
+    auto lost = [&](const Edge& edge) {
+        return alone && tree.proven(0, edge) && tree.value(0, choice, edge) <= 1e-6f;
+    };
+    if (settings.rule == SearchSettings::Rule::Gumbel) {
+        uint32_t most = 0;
+        for (const Edge& edge : edges)
+            if (!lost(edge)) most = std::max(most, edge.visits);
+        improved_logits(tree, 0, choice, settings, scratch);
+        return best_edge(edges.size(), [&](uint32_t i) {
+            if (lost(edges[i])) return -1e30f;
+            return edges[i].visits == most ? scratch[i] + plan.roles[number].gumbel[i] : -1e20f;
+        });
+    }
+    const float temperature = settings.rule == SearchSettings::Rule::Uct ? 0.0f
+                              : tree.node(0).ply < settings.temperature_moves
+                                  ? settings.temperature
+                                  : settings.final_temperature;
+    if (temperature < 1e-3f || !plan.noisy) {
+        // Between moves visited alike, the better value; priors break the remaining ties.
+        return best_edge(edges.size(), [&](uint32_t i) {
+            if (lost(edges[i])) return -1.0f;
+            const float value = edges[i].visits ? tree.value(0, choice, edges[i]) : 0.0f;
+            return static_cast<float>(edges[i].visits) + 0.5f * value + 1e-3f * edges[i].prior;
+        });
+    }
+    scratch.resize(edges.size());
+    float total = 0, most = 1;
+    for (const Edge& edge : edges) most = std::max(most, static_cast<float>(edge.visits));
+    for (size_t i = 0; i < edges.size(); ++i) {
+        const float share = static_cast<float>(edges[i].visits) / most;
+        scratch[i] = lost(edges[i]) ? 0.0f : std::pow(share, 1 / temperature);
+        total += scratch[i];
+    }
+    if (total <= 0) return best_edge(edges.size(), [&](uint32_t i) { return edges[i].prior; });
+    float left = static_cast<float>(random.uniform()) * total;
+    for (uint32_t i = 0; i < edges.size(); ++i)
+        if ((left -= scratch[i]) < 0) return i;
+    return best_edge(edges.size(), [&](uint32_t i) { return scratch[i]; });
+}
+
+void policy_target(const Tree& tree, const Choice& choice, const SearchSettings& settings,
+                   std::vector<float>& target) {
+    const auto edges = tree.edges(choice);
+    if (settings.rule == SearchSettings::Rule::Gumbel) {
+        improved_logits(tree, 0, choice, settings, target);
+        softmax(target);
+        return;
+    }
+    target.assign(edges.size(), 0.0f);
+    const bool solved = tree.node(0).proven && tree.node(0).choices == 1;
+    const float best = solved ? tree.mean(0, static_cast<uint32_t>(choice.player)) : 0;
+    float total = 0;
+    for (size_t i = 0; i < edges.size(); ++i) {
+        // Of a solved position only the moves that reach the result are to be learnt.
+        if (solved &&
+            !(tree.proven(0, edges[i]) && tree.value(0, choice, edges[i]) >= best - 1e-6f))
+            continue;
+        total += target[i] = static_cast<float>(edges[i].visits);
+    }
+    for (size_t i = 0; i < edges.size(); ++i)
+        target[i] = total > 0 ? target[i] / total : edges[i].prior;
+}
+
+}  // namespace omnilude

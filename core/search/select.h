@@ -1,0 +1,42 @@
+// Which edge a walk takes, which move is played, and what the policy learns from it.
+#pragma once
+
+#include <vector>
+
+#include "search/settings.h"
+#include "search/tree.h"
+
+namespace omnilude {
+
+// Exploration at the root of one search.
+struct RootPlan {
+    struct Role {
+        uint32_t considered = 0;      // Gumbel: how many moves sequential halving begins with
+        std::vector<float> gumbel;    // by edge
+        std::vector<uint32_t> turns;  // Gumbel: by simulation, visits of the edges in question
+    };
+    std::vector<Role> roles;  // by choice of the root
+    bool noisy = true;
+    uint32_t simulations = 0;
+};
+
+// Draws the noise of a search of the root, which must be evaluated.
+void plan_root(Tree& tree, const SearchSettings& settings, RandomStream& random, RootPlan& plan);
+
+// The edge that a walk takes, as a number within the choice.
+uint32_t select_edge(const Tree& tree, uint32_t node, const Choice& choice, const RootPlan& plan,
+                     const SearchSettings& settings, RandomStream& random,
+                     std::vector<float>& scratch);
+
+// The edge that is played in the end, and the target for the policy, by edge.
+uint32_t choose_edge(const Tree& tree, size_t choice_number, const RootPlan& plan,
+                     const SearchSettings& settings, RandomStream& random,
+                     std::vector<float>& scratch);
+void policy_target(const Tree& tree, const Choice& choice, const SearchSettings& settings,
+                   std::vector<float>& target);
+
+// Gumbel AlphaZero's schedule (Danihelka et al. 2022): for each simulation, how often an edge must
+// have been visited to be in question.
+std::vector<uint32_t> considered_visits(uint32_t considered, uint32_t simulations);
+
+}  // namespace omnilude

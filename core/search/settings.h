@@ -1,0 +1,28 @@
+// What decides how trees are searched; see src/omnilude/search/settings.py for what each means.
+#pragma once
+
+#include <cstdint>
+
+namespace omnilude {
+
+struct SearchSettings {
+    enum class Rule : uint8_t { Puct, Gumbel, Uct };
+    Rule rule = Rule::Gumbel;
+    uint32_t simulations = 32;
+    float c_puct = 1.5f;
+    bool first_play_parent = true;
+    float first_play_reduction = 0.2f;
+    uint32_t considered = 16;
+    float gumbel_scale = 1.0f, c_visit = 50.0f, c_scale = 1.0f;
+    float noise_fraction = 0.25f, noise_total = 10.0f;
+    float temperature = 1.0f, final_temperature = 0.25f;
+    uint32_t temperature_moves = 12;
+    bool reuse = false, solver = true;
+    uint32_t cache = 1 << 16;
+    float full_fraction = 1.0f;
+    uint32_t fast_simulations = 8;
+    uint32_t max_length = 1000;
+    float exploration = 0.7071f;  // UCT
+};
+
+}  // namespace omnilude

@@ -1,0 +1,1 @@
+"""Searching: settings, evaluators, the pool of trees, and a readable reference search."""

@@ -1,0 +1,137 @@
+"""Every switch of the search, in one place; the command line is made from these fields too."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, TypeVar
+
+from omnilude.errors import SettingsError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """How a tree is searched. The defaults are those of self-play; `for_play` those of matches."""
+
+    simulations: int = 32
+    """Walks from the root to a leaf for each move."""
+    root: Literal["gumbel", "puct"] = "gumbel"
+    """'gumbel': sequential halving and completed-Q targets (Danihelka et al. 2022), which improves
+    the policy even with few simulations. 'puct': P3's formula (1), visits as targets."""
+
+    c_puct: float = 1.5
+    """Weight of the prior in P3's formula (1)."""
+    first_play: Literal["parent", "zero"] = "parent"
+    """Value of a move not yet tried: that of the position less a reduction, or 0 (P3)."""
+    first_play_reduction: float = 0.2
+    """How much less, times the square root of the prior already tried (KataGo)."""
+
+    considered: int = 16
+    """Gumbel: how many moves of a role sequential halving begins with."""
+    gumbel_scale: float = 1.0
+    """Gumbel: size of the noise; 0 for play."""
+    c_visit: float = 50.0
+    c_scale: float = 1.0
+    """Gumbel: values count (c_visit + most visits) * c_scale beside logits."""
+
+    noise_fraction: float = 0.25
+    """PUCT: share of Dirichlet noise in the priors at the root; 0 for play."""
+    noise_total: float = 10.0
+    """PUCT: Dirichlet concentration, divided between the legal moves (AlphaZero: about 10)."""
+    temperature: float = 1.0
+    """PUCT: moves are drawn with probability visits^(1/temperature)."""
+    temperature_moves: int = 12
+    """PUCT: after so many moves of a game the temperature is `final_temperature`."""
+    final_temperature: float = 0.25
+    """0: the most visited move."""
+
+    reuse: bool = False
+    """Keep the part of the tree below the move that was played. Cached evaluations make a fresh
+    tree almost free, and sequential halving wants one."""
+    solver: bool = True
+    """Back up proven results (a forced win is a win, whatever the mean says)."""
+    cache: int = 1 << 16
+    """Positions whose evaluation is remembered until the weights change."""
+
+    full_fraction: float = 1.0
+    """Share of the moves searched in full (playout-cap randomisation); the others use
+    `fast_simulations`, without noise, and give no policy target."""
+    fast_simulations: int = 8
+
+    max_length: int = 1000
+    """A game that gets so long is cut: rewards are those of the search at that point."""
+
+    def __post_init__(self) -> None:
+        _at_least(self, 1, "simulations", "considered", "fast_simulations", "max_length")
+        _at_least(self, 0, "c_puct", "first_play_reduction", "gumbel_scale", "c_visit", "c_scale")
+        _at_least(self, 0, "temperature", "final_temperature", "temperature_moves", "cache")
+        for name in ("noise_fraction", "full_fraction"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise SettingsError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
+        if self.noise_total <= 0:
+            raise SettingsError(f"noise_total must be above 0, not {self.noise_total}")
+        for name, choices in (("root", ("gumbel", "puct")), ("first_play", ("parent", "zero"))):
+            if getattr(self, name) not in choices:
+                raise SettingsError(
+                    f"{name} must be {' or '.join(choices)}, not {getattr(self, name)!r}"
+                )
+
+    @classmethod
+    def for_play(cls, simulations: int = 100, **changes: Any) -> SearchSettings:
+        """To win rather than to explore: no noise, the best move always, trees kept."""
+        play = {
+            "root": "puct",
+            "noise_fraction": 0.0,
+            "gumbel_scale": 0.0,
+            "temperature": 0.0,
+            "final_temperature": 0.0,
+            "temperature_moves": 0,
+            "full_fraction": 1.0,
+            "reuse": True,
+        }
+        return make_settings(cls, {"simulations": simulations, **play, **changes})
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UctSettings:
+    """Plain UCT with random playouts (P1's and P3's opponent)."""
+
+    iterations: int = 1000
+    """Walks from the root to a leaf for each move; 0: only `seconds` count."""
+    seconds: float = 0.0
+    """Time for each move; 0: only `iterations` count."""
+    playouts: int = 1
+    """Random playouts from each leaf, side by side in the engine's lanes."""
+    exploration: float = 0.7071
+    """Weight of sqrt(ln N / n), for rewards from 0 to 1 (UCB1 has sqrt 2 for its square)."""
+    max_length: int = 1000
+    """Playouts are cut after so many moves; a cut playout is worth 0.5 to every role."""
+
+    def __post_init__(self) -> None:
+        _at_least(self, 0, "iterations", "seconds", "exploration")
+        _at_least(self, 1, "playouts", "max_length")
+        if self.iterations == 0 and self.seconds == 0:
+            raise SettingsError("UCT needs a number of iterations or of seconds")
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def make_settings(kind: type[T], values: dict[str, Any]) -> T:
+    """A settings object from plain values; an unknown name is an error that lists the known."""
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    for name in values:
+        if name not in known:
+            raise SettingsError(f"{kind.__name__} has no {name!r}, only {', '.join(known)}")
+    return kind(**values)
+
+
+def _at_least(settings: Any, least: float, *names: str) -> None:
+    for name in names:
+        value = getattr(settings, name)
+        if not isinstance(value, int | float) or value < least:
+            raise SettingsError(f"{name} must be at least {least}, not {value!r}")
