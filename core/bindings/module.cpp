@@ -115,6 +115,21 @@ NB_MODULE(_core, m) {
             "states"_a.noconvert(), "moves"_a)
         .def("describe", &describe, "states"_a)
         .def("playouts", &playouts, "count"_a, "seed"_a, "threads"_a, "max_length"_a, "detailed"_a)
+        .def(
+            "rollouts",
+            [](const Game& game, ConstStates states, uint32_t each, uint64_t seed,
+               uint32_t max_length) {
+                check_states(game, states);
+                if (each < 1) throw nb::value_error("at least one playout from each state");
+                const size_t count = states.shape(0), roles = game.roles();
+                std::vector<float> rewards(count * roles);
+                {
+                    nb::gil_scoped_release release;
+                    game.rollouts(states.data(), count, each, seed, max_length, rewards.data());
+                }
+                return as_array(std::move(rewards), {count, roles});
+            },
+            "states"_a, "each"_a, "seed"_a, "max_length"_a)
         .def("facts",
              [](const Game& game, ConstStates states) {
                  check_states(game, states);

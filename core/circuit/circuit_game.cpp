@@ -308,6 +308,32 @@ PlayoutResult CircuitGame::playouts(const PlayoutSettings& settings) const {
     return result;
 }
 
+void CircuitGame::rollouts(const uint8_t* states, size_t count, uint32_t each, uint64_t seed,
+                           uint32_t max_length, float* rewards) const {
+    const PlayoutPlan* plan = playout_plan();
+    if (!plan) return Game::rollouts(states, count, each, seed, max_length, rewards);
+    const size_t bytes = state_bytes(), roles = roles_.size(), total = count * each;
+    std::fill_n(rewards, count * roles, 0.0f);
+    const Lease lease(*this);
+    Workspace& work = *lease;
+    for (size_t first = 0; first < total; first += block()) {
+        const size_t some = std::min(block(), total - first);
+        work.states.resize(some * bytes);
+        for (size_t i = 0; i < some; ++i)
+            std::memcpy(&work.states[i * bytes], states + (first + i) / each * bytes, bytes);
+        load_states(work, work.states.data(), some);
+        work.goals.assign(some * roles, 0.0f);
+        if (!plan->roll_out(seed, first / block(), work.before.data(), some, max_length,
+                            static_cast<uint32_t>(roles), work.goals.data()))
+            return Game::rollouts(states, count, each, seed, max_length, rewards);
+        for (size_t i = 0; i < some; ++i)
+            for (size_t r = 0; r < roles; ++r)
+                rewards[(first + i) / each * roles + r] += work.goals[i * roles + r];
+    }
+    const float scale = 0.01f / static_cast<float>(each);
+    for (size_t i = 0; i < count * roles; ++i) rewards[i] *= scale;
+}
+
 std::vector<std::string> CircuitGame::facts(const uint8_t* state) const {
     std::vector<std::string> out;
     for (size_t f = 0; f < fluents_.size(); ++f)

@@ -41,6 +41,8 @@ class CircuitGame : public Game {
     void advance(uint8_t* states, size_t count, const int32_t* moves) const override;
     void describe(const uint8_t* states, size_t count, Description& out) const override;
     PlayoutResult playouts(const PlayoutSettings& settings) const override;
+    void rollouts(const uint8_t* states, size_t count, uint32_t each, uint64_t seed,
+                  uint32_t max_length, float* rewards) const override;
     std::vector<std::string> facts(const uint8_t* state) const override;
     std::vector<std::string> percepts(const uint8_t* state, uint32_t role) const override;
 
@@ -62,6 +64,8 @@ class CircuitGame : public Game {
     struct Workspace {
         std::vector<Lanes> frame, before, after;
         std::vector<uint64_t> rows;
+        std::vector<uint8_t> states;  // of the lanes of rollouts
+        std::vector<float> goals;
     };
     class Lease;
 

@@ -248,4 +248,11 @@ PlayoutResult PlayoutPlan::run(const PlayoutSettings& settings) const {
     return total;
 }
 
+bool PlayoutPlan::roll_out(uint64_t seed, uint64_t unit, const Lanes* fluents, uint64_t lanes,
+                           uint32_t max_length, uint32_t roles, float* goals) const {
+    static const bool avx2 = machine_code_possible();
+    return (avx2 ? roll_out_unit_avx2 : roll_out_unit_generic)(*this, seed, unit, fluents, lanes,
+                                                               max_length, roles, goals);
+}
+
 }  // namespace omnilude

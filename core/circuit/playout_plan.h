@@ -39,6 +39,10 @@ struct PlayoutPlan {
     std::unique_ptr<Code> before_choice, after_choice, goal;
 
     PlayoutResult run(const PlayoutSettings& settings) const;
+    // From the positions in the lanes of `fluents`: adds the value of its end for each lane and
+    // role to `goals`. False where some role did not end with exactly one value.
+    bool roll_out(uint64_t seed, uint64_t unit, const Lanes* fluents, uint64_t lanes,
+                  uint32_t max_length, uint32_t roles, float* goals) const;
 };
 
 struct PlayoutOptions {
@@ -54,5 +58,10 @@ PlayoutResult run_playout_unit_generic(const PlayoutPlan& plan, const PlayoutSet
                                        uint64_t unit, uint64_t playouts);
 PlayoutResult run_playout_unit_avx2(const PlayoutPlan& plan, const PlayoutSettings& settings,
                                     uint64_t unit, uint64_t playouts);
+bool roll_out_unit_generic(const PlayoutPlan& plan, uint64_t seed, uint64_t unit,
+                           const Lanes* fluents, uint64_t lanes, uint32_t max_length,
+                           uint32_t roles, float* goals);
+bool roll_out_unit_avx2(const PlayoutPlan& plan, uint64_t seed, uint64_t unit, const Lanes* fluents,
+                        uint64_t lanes, uint32_t max_length, uint32_t roles, float* goals);
 
 }  // namespace omnilude

@@ -1,0 +1,358 @@
+"""The pool of trees: equal to the reference search, independent of company, sound in its proofs."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from omnilude import LoadSettings, load
+from omnilude.errors import SettingsError
+from omnilude.games import Game, State
+from omnilude.search.pool import Analysis, SearchPool, search_uct
+from omnilude.search.reference import RandomStream, ReferenceSearch, considered_visits
+from omnilude.search.settings import SearchSettings, UctSettings
+from searching import HashEvaluator, PlainEncoding
+
+# Turns, simultaneous moves, chance, three roles, one role, hidden cards: all kinds.
+GAMES = (
+    "tic-tac-toe",
+    "connect-four",
+    "breakthrough-6x6",
+    "pacman-3p",
+    "tower",
+    "connect-four-3p",
+    "prisoners-dilemma",
+    "eight-puzzle",
+    "race-dice",
+    "kuhn-poker",
+)
+
+
+def random_state(game: Game, plies: int, seed: int) -> State:
+    """A position after some random moves in which some player has a choice."""
+    random = np.random.default_rng(seed)
+    state = last = game.initial()
+    for _ in range(plies):
+        if state.terminal:
+            break
+        if any(len(state.legal(role)) > 1 for role in game.players):
+            last = state
+        legal = [state.legal(role) for role in game.roles]
+        state = state.play([moves[random.integers(len(moves))] for moves in legal])
+    found = not state.terminal and any(len(state.legal(role)) > 1 for role in game.players)
+    return state if found else last
+
+
+def make_pool(game: Game, search: SearchSettings, trees: int = 8, seed: int = 0) -> SearchPool:
+    return SearchPool(game, PlainEncoding(game), search, games=trees, seed=seed)  # type: ignore[arg-type]
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("root", ["puct", "gumbel"])
+@pytest.mark.parametrize("name", GAMES)
+def test_visits_are_those_of_the_reference(name: str, root: str) -> None:
+    game = load(name)
+    encoding, evaluator = PlainEncoding(game), HashEvaluator(game)
+
+    def evaluate(state: State) -> tuple[np.ndarray, np.ndarray]:
+        row = np.empty((1, encoding.size), dtype=np.float32)
+        encoding.core.encode(state.block, row)
+        return evaluator.one(row[0])
+
+    search = SearchSettings(
+        simulations=40,
+        root=root,
+        noise_fraction=0,
+        temperature=0,
+        temperature_moves=0,
+        considered=4,
+    )  # type: ignore[arg-type]
+    states = [random_state(game, plies, seed=plies) for plies in (0, 3, 7, 12)]
+    choosing = [s for s in states if any(len(s.legal(role)) > 1 for role in game.players)]
+    pool = make_pool(game, search, seed=5)
+    analysis = pool.analyse(np.concatenate([state.block for state in choosing]), evaluator)
+    reference = ReferenceSearch(game, evaluate, search, seed=5)
+    for number, state in enumerate(choosing):
+        root_node = reference.search(state, stream=number)
+        assert int(analysis.simulations[number]) == root_node.visits - 1
+        assert bool(analysis.proven[number]) == root_node.proven
+        for player, role in enumerate(game.players):
+            at = number * len(game.players) + player
+            part = slice(analysis.offsets[at], analysis.offsets[at + 1])
+            edges = root_node.choices.get(role, [])
+            assert [edge.slot for edge in edges] == list(analysis.slots[part])
+            assert [edge.visits for edge in edges] == list(analysis.visits[part])
+            assert analysis.values[number, player] == pytest.approx(
+                root_node.mean(player), abs=1e-5
+            )
+
+
+def test_random_stream_of_the_reference_is_exact() -> None:
+    # Values fixed once from the core's own stream: kuhn-poker's deal is drawn with it.
+    stream = RandomStream(1, 2)
+    assert all(0 <= stream.below(7) < 7 for _ in range(100))
+    assert 0 <= stream.uniform() < 1
+
+
+@given(st.integers(1, 40), st.integers(1, 300))
+def test_sequential_halving_uses_every_simulation(considered: int, simulations: int) -> None:
+    turns = considered_visits(considered, simulations)
+    assert len(turns) == simulations
+    # Played out: each turn finds an edge with exactly that many visits.
+    visits = [0] * considered
+    for turn in turns:
+        assert turn in visits
+        visits[visits.index(turn)] += 1
+
+
+def same(a: Analysis, b: Analysis) -> bool:
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in a.__slots__)
+
+
+@pytest.mark.parametrize("name", ["connect-four", "pacman-3p", "race-dice"])
+def test_positions_do_not_depend_on_company(name: str) -> None:
+    """Alone or among others, with a cache or without: the same search."""
+    game = load(name)
+    states = np.concatenate([random_state(game, plies, plies).block for plies in range(1, 9)])
+    streams = np.arange(8, dtype=np.uint64)
+    search = SearchSettings(simulations=24)
+    together = make_pool(game, search, 8).analyse(states, HashEvaluator(game))
+    for i in range(8):
+        pool = make_pool(game, SearchSettings(simulations=24, cache=0), 1)
+        alone = pool.analyse(states[i : i + 1], HashEvaluator(game), streams=streams[i : i + 1])
+        assert np.array_equal(alone.moves[0], together.moves[i])
+        players = len(game.players)
+        part = slice(together.offsets[i * players], together.offsets[(i + 1) * players])
+        assert np.array_equal(alone.visits, together.visits[part])
+
+
+def collect(pools: list[SearchPool], evaluator: HashEvaluator, games: int) -> dict[int, bytes]:
+    """Finished games by number, as bytes, until there are enough of each pool's first ones."""
+    found: dict[int, bytes] = {}
+    for pool in pools:
+        pool.play()
+        while sum(number < games for number in found) < games * (1 + pools.index(pool)) / len(
+            pools
+        ):
+            pool.step(evaluator)
+            records = pool.drain()
+            for g in range(records.games):
+                part = slice(records.game_offsets[g], records.game_offsets[g + 1])
+                text = records.moves[part].tobytes() + records.q[part].tobytes()
+                found[int(records.game_numbers[g])] = text + records.rewards[g].tobytes()
+    return {number: text for number, text in found.items() if number < games}
+
+
+@pytest.mark.parametrize("root", ["puct", "gumbel"])
+def test_two_pools_play_the_games_of_one(root: str) -> None:
+    game = load("connect-four-3p")
+    search = SearchSettings(simulations=6, root=root, full_fraction=0.5)  # type: ignore[arg-type]
+    encoding = PlainEncoding(game)
+    one = [SearchPool(game, encoding, search, games=8, seed=3)]  # type: ignore[arg-type]
+    two = [
+        SearchPool(game, encoding, search, games=4, seed=3, first_game=first, stride=8)  # type: ignore[arg-type]
+        for first in (0, 4)
+    ]
+    evaluator = HashEvaluator(game)
+    assert collect(one, evaluator, 8) == collect(two, evaluator, 8)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", GAMES)
+def test_self_play_records_are_consistent(name: str) -> None:
+    game = load(name)
+    search = SearchSettings(simulations=8, full_fraction=0.5, max_length=60)
+    pool = make_pool(game, search, 16, seed=9)
+    evaluator = HashEvaluator(game)
+    pool.play()
+    for _ in range(3000):
+        pool.step(evaluator)
+        if pool.counters["games"] >= 20:
+            break
+    records = pool.drain()
+    assert records.games > 0
+    players = len(game.players)
+    assert records.policy_offsets.shape == (records.positions * players + 1,)
+    batch = game.describe(records.states)
+    assert not batch.terminal.any()
+    for n in range(records.positions):
+        for player, role in enumerate(game.players):
+            legal = batch.legal(n, role)
+            assert records.moves[n, role] in legal
+            at = n * players + player
+            part = slice(records.policy_offsets[at], records.policy_offsets[at + 1])
+            if len(legal) > 1:
+                assert list(records.policy_slots[part]) == list(legal)
+                assert records.policy_probs[part].sum() == pytest.approx(1, abs=1e-4)
+            else:
+                assert part.start == part.stop
+    ends = game.describe(records.final_states)
+    for g in range(records.games):
+        assert bool(ends.terminal[g]) != bool(records.cut[g])
+        if ends.terminal[g]:
+            assert list(records.rewards[g]) == [ends.rewards[g, role] for role in game.players]
+    assert ((records.q >= 0) & (records.q <= 1 + 1e-5)).all()
+
+
+def solve(state: State, known: dict[State, float]) -> float:
+    """The first role's exact value in a two-role game of turns."""
+    if state not in known:
+        if state.terminal:
+            known[state] = state.reward[0]
+        else:
+            legal = [state.legal(role) for role in state.game.roles]
+            mover = 0 if len(legal[0]) > 1 or str(legal[1][0]) == "noop" else 1
+            best = max if mover == 0 else min
+            known[state] = best(
+                solve(state.play([a, b]), known) for a in legal[0] for b in legal[1]
+            )
+    return known[state]
+
+
+@settings(max_examples=15, deadline=None)
+@given(plies=st.integers(2, 7), seed=st.integers(0, 1000), root=st.sampled_from(["puct", "gumbel"]))
+def test_what_is_proven_is_true(plies: int, seed: int, root: str) -> None:
+    game = TIC_TAC_TOE
+    state = random_state(game, plies, seed)
+    search = SearchSettings(simulations=300, root=root, noise_fraction=0)  # type: ignore[arg-type]
+    analysis = make_pool(game, search, 1).analyse(state.block, HashEvaluator(game, salt=seed % 7))
+    if analysis.proven[0]:
+        value = solve(state, {})
+        assert analysis.values[0, 0] == pytest.approx(value)
+        moves = [game.move(r, int(s)) for r, s in enumerate(analysis.moves[0])]
+        assert solve(state.play(moves), {}) == pytest.approx(value)
+    elif plies >= 6:
+        pytest.fail("300 simulations must solve the end of this game")
+
+
+TIC_TAC_TOE = load("tic-tac-toe")
+
+
+@pytest.mark.parametrize("name", ["connect-four", "pacman-3p", "breakthrough-6x6"])
+def test_trees_are_kept_between_moves(name: str) -> None:
+    """A kept tree goes on where it was: fewer evaluations, and its statistics add up."""
+    game = load(name)
+    evaluator = HashEvaluator(game)
+    search = SearchSettings.for_play(60, cache=0)
+    pool = make_pool(game, search, 1)
+    state = random_state(game, 2, 1)
+    first = pool.analyse(state.block, evaluator)
+    before = evaluator.rows
+    block = state.block.copy()
+    game.advance(block, first.moves)
+    second = pool.analyse(block, evaluator, plies=np.ones(1, dtype=np.uint32))
+    assert second.simulations[0] >= 60 or second.proven[0]
+    assert evaluator.rows - before < 60
+    fresh = make_pool(game, search, 1).analyse(block, evaluator)
+    assert list(fresh.slots) == list(second.slots)
+
+
+def test_endless_games_end_at_the_limit() -> None:
+    game = load("eight-puzzle")
+    pool = make_pool(game, SearchSettings(simulations=30, max_length=5), 2, seed=1)
+    evaluator = HashEvaluator(game)
+    pool.play()
+    while pool.counters["games"] < 4:
+        pool.step(evaluator)
+    records = pool.drain()
+    assert records.cut.all()
+    assert np.diff(records.game_offsets).max() <= 5
+
+
+def test_archive_starts() -> None:
+    game = load("connect-four")
+    start = random_state(game, 6, 2)
+    pool = make_pool(game, SearchSettings(simulations=4), 4)
+    pool.core.set_starts(start.block, 1.0)
+    pool.play()
+    evaluator = HashEvaluator(game)
+    while pool.counters["games"] < 4:
+        pool.step(evaluator)
+    records = pool.drain()
+    for first in records.game_offsets[:-1]:
+        assert records.states[first].tobytes() == start.block.tobytes()
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", [*GAMES[:5], "race-dice"])
+def test_uct_is_the_same_with_any_threads(name: str) -> None:
+    game = load(name)
+    states = np.concatenate([random_state(game, i % 5, i).block for i in range(300)])
+    uct = UctSettings(iterations=20, max_length=100)
+    one, two = (search_uct(game, states, uct, seed=4, threads=threads) for threads in (1, 2))
+    assert same(one, two)
+    assert not same(one, search_uct(game, states, uct, seed=5))
+
+
+def test_uct_sees_what_wins_and_what_loses() -> None:
+    game = load("connect-four")
+    state = game.initial()
+    for turn, column in enumerate("112233"):
+        drop = f"(drop {column})"
+        state = state.play([drop, "noop"] if turn % 2 == 0 else ["noop", drop])
+    for playouts in (1, 8):
+        analysis = search_uct(game, state.block, UctSettings(iterations=400, playouts=playouts))
+        assert str(game.move(0, int(analysis.moves[0, 0]))) == "(drop 4)"
+        assert analysis.values[0, 0] > 0.8
+
+
+def test_uct_by_time_stops() -> None:
+    game = load("connect-four")
+    analysis = search_uct(game, game.initial_states(1), UctSettings(iterations=0, seconds=0.05))
+    assert analysis.simulations[0] > 10
+
+
+def test_signature() -> None:
+    """A change of this number is a change of the search: say why in the commit."""
+    digest = hashlib.sha256()
+    for name in GAMES:
+        game = load(name, LoadSettings(machine_code=False))  # the same lanes on any machine
+        for root in ("puct", "gumbel"):
+            search = SearchSettings(simulations=50, root=root, full_fraction=0.7, max_length=40)  # type: ignore[arg-type]
+            pool = make_pool(game, search, 4, seed=11)
+            pool.play()
+            evaluator = HashEvaluator(game)
+            while pool.counters["positions"] < 60:
+                pool.step(evaluator)
+            records = pool.drain()
+            digest.update(records.moves.tobytes())
+        uct = search_uct(game, random_state(game, 4, 1).block, UctSettings(iterations=100), seed=7)
+        digest.update(uct.visits.tobytes())
+    assert digest.hexdigest()[:16] == SIGNATURE
+
+
+SIGNATURE = "1c7b0ef3bfe8c29b"
+
+
+def test_bad_input_is_refused() -> None:
+    game = load("tic-tac-toe")
+    with pytest.raises(SettingsError, match="simulations must be at least 1"):
+        SearchSettings(simulations=0)
+    with pytest.raises(SettingsError, match="root must be gumbel or puct"):
+        SearchSettings(root="best")  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="has no 'speed'"):
+        SearchSettings.for_play(10, speed=3)
+    with pytest.raises(SettingsError, match="iterations or of seconds"):
+        UctSettings(iterations=0)
+    pool = make_pool(game, SearchSettings())
+    state = game.initial()
+    while not state.terminal:
+        state = state.play([state.legal(role)[0] for role in game.roles])
+    with pytest.raises(ValueError, match="terminal position"):
+        pool.analyse(state.block, HashEvaluator(game))
+    with pytest.raises(ValueError, match="terminal position"):
+        search_uct(game, state.block, UctSettings())
+    with pytest.raises(ValueError, match="more positions than trees"):
+        pool.analyse(game.initial_states(9), HashEvaluator(game))
+
+    class Broken(HashEvaluator):
+        def one(self, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            logits, values = super().one(row)
+            return logits, values * np.float32(np.nan)
+
+    with pytest.raises(RuntimeError, match="not a number"):
+        pool.analyse(game.initial_states(1), Broken(game))
