@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnilude import _core
-from omnilude.encoding.chains import find_chains
+from omnilude.encoding.chains import Chain, find_chains
 from omnilude.encoding.indices import IndexFinder, parse_term
-from omnilude.encoding.layout import Layout, PlaneGroup, lay_out
+from omnilude.encoding.layout import Layout, PlaneGroup, lay_out, natural_order
 from omnilude.encoding.moves import MoveIndices, find_move_indices
 from omnilude.errors import SettingsError, Unsupported
 from omnilude.games import Game
+from omnilude.games.loading import load_views
 
-KINDS = ("planes",)
+KINDS = ("planes", "propositions")
 
 
 class Encoding:
@@ -47,7 +48,8 @@ class Encoding:
         """E: the length of a row."""
         self.flat_offset = self.size - len(self.flat)
         self.sources: NDArray[np.int32] = np.array(layout.sources, dtype=np.int32)
-        """[E]: the proposition that each element shows (planes: a fluent), or -1: always 0."""
+        """[E]: the fluent that each element shows (of kind 'propositions': the view), or -1 where
+        it is always 0."""
         self.sources.flags.writeable = False
         self.moves = tuple(moves)
         """By player: where its moves live on the planes."""
@@ -143,8 +145,7 @@ def make_encoding(game: Game, kind: str = "planes") -> Encoding:
     """The encoding of a game: 'planes' as in P3, or 'propositions' as in GAZ."""
     if kind not in KINDS:
         raise SettingsError(f"an encoding is one of {', '.join(KINDS)}, not {kind!r}")
-    core = game.core
-    if not isinstance(core, _core.CircuitGame) or game.program is None:
+    if not isinstance(game.core, _core.CircuitGame) or game.program is None:
         raise Unsupported(
             f"{game.name} is played by the interpreter, which does not know all of its "
             "propositions, so its states have no encoding",
@@ -152,18 +153,36 @@ def make_encoding(game: Game, kind: str = "planes") -> Encoding:
             hint="raise the budgets in LoadSettings so that it becomes a circuit",
         )
     chains = find_chains(game.program.rules, game.program.roles)
-    terms = [parse_term(fluent) for fluent in core.fluents]
-    finder = IndexFinder(terms, chains)
-    layout = lay_out(core.fluents, [finder.index(term) for term in terms])
-    names = {r: [core.move_name(r, s) for s in range(core.slots(r))] for r in game.players}
-    move_terms = {role: [parse_term(name) for name in of] for role, of in names.items()}
-    finder = IndexFinder((term for of in move_terms.values() for term in of), chains)
+    views = load_views(game) if kind == "propositions" else None
+    layout = _lay_out_views(game, views) if views else _lay_out_planes(game.core.fluents, chains)
+    terms = {
+        role: [parse_term(game.core.move_name(role, slot)) for slot in range(game.slots(role))]
+        for role in game.players
+    }
+    finder = IndexFinder((term for of in terms.values() for term in of), chains)
     moves = [
         find_move_indices(role, [finder.index(term) for term in of], layout.groups)
-        for role, of in move_terms.items()
+        for role, of in terms.items()
     ]
     sources = np.array(layout.sources, dtype=np.int32)
-    return Encoding(kind, game, layout, moves, _core.Encoder(core, sources))
+    core = _core.Encoder(views or game.core, sources, views is not None)
+    return Encoding(kind, game, layout, moves, core)
+
+
+def _lay_out_planes(fluents: Sequence[str], chains: Sequence[Chain]) -> Layout:
+    terms = [parse_term(fluent) for fluent in fluents]
+    finder = IndexFinder(terms, chains)
+    return lay_out(fluents, [finder.index(term) for term in terms])
+
+
+def _lay_out_views(game: Game, views: _core.CircuitGame) -> Layout:
+    """GAZ: all propositions. Moves are among them, though none is being made in a state."""
+    names = {name: bit for bit, name in enumerate(views.view_names)}
+    for number, role in enumerate(game.roles):
+        for slot in range(game.slots(number)):
+            names[f"(does {role} {game.core.move_name(number, slot)})"] = -1
+    flat = tuple(sorted(names, key=natural_order))
+    return Layout((), flat, tuple(names[name] for name in flat))
 
 
 def _times(shape: Iterable[int]) -> str:

@@ -125,7 +125,9 @@ def lay_out(propositions: Sequence[str], indexed: Sequence[Indexed]) -> Layout:
         key = tuple((index.path, index.domain) for index in member.indices)
         families.setdefault(key, _Family()).members.append((number, member))
     together: list[list[_Family]] = []
-    for family in sorted(families.values(), key=lambda f: (-f.volume, _order(min(f.patterns)))):
+    for family in sorted(
+        families.values(), key=lambda f: (-f.volume, natural_order(min(f.patterns)))
+    ):
         if family.sparse:
             flat += [number for number, _ in family.members]
             continue
@@ -142,7 +144,7 @@ def lay_out(propositions: Sequence[str], indexed: Sequence[Indexed]) -> Layout:
         made, elements = _make_group(len(sources), group)
         groups.append(made)
         sources += elements
-    flat.sort(key=lambda number: _order(propositions[number]))
+    flat.sort(key=lambda number: natural_order(propositions[number]))
     return Layout(tuple(groups), tuple(propositions[number] for number in flat), (*sources, *flat))
 
 
@@ -164,7 +166,7 @@ def _make_group(offset: int, families: Sequence[_Family]) -> tuple[PlaneGroup, l
     channels = {
         (member.pattern, tuple(index.path for index in member.indices)): 0 for _, member in members
     }
-    ordered = sorted(channels, key=lambda channel: (_order(channel[0]), channel[1]))
+    ordered = sorted(channels, key=lambda channel: (natural_order(channel[0]), channel[1]))
     for number, channel in enumerate(ordered):
         channels[channel] = number
     made = PlaneGroup(offset, axes, tuple(pattern for pattern, _ in ordered))
@@ -185,7 +187,7 @@ def _make_axis(low: int, high: int, indices: Sequence[Index]) -> Axis:
     return Axis(name, indices[0].domain, low, tuple(labels))
 
 
-def _order(text: str) -> list[tuple[int, int, str]]:
+def natural_order(text: str) -> list[tuple[int, int, str]]:
     """Sorts texts with the numbers in them by value: 2 before 10."""
     return [
         (0, int(part), "") if part.isdigit() else (1, 0, part)
