@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from omnilude.encoding.indices import HOLE
 from omnilude.encoding.layout import Axis, PlaneGroup
 
 if TYPE_CHECKING:
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
 # Inches.
 WIDTH, MARGIN, GAP = 12.0, 0.35, 0.3
 CELL, MIN_SIDE, MAX_SIDE = 0.2, 0.9, 2.4
-TITLE, TICKS, STRIP = 0.3, 0.3, 0.28
+TITLE, TICKS, STRIP, BLOCK_LABEL = 0.3, 0.3, 0.28, 1.3
 # Beyond these a picture would be too large to look at; it says what it leaves out.
 MAX_PANELS = 96
 MAX_NAMED = 120
 STRIP_COLUMNS = 30
-BLOCK_COLUMNS = 120
+BLOCK_COLUMNS = 80
 MAX_TICKS = 12
 
 OFF, ON, NEVER = (0.95, 0.96, 0.98), (0.10, 0.29, 0.58), (0.80, 0.80, 0.80)
@@ -77,7 +78,8 @@ class _Page:
     def draw(self, encoding: Encoding, rows: NDArray[np.float32]) -> float:
         """All rows of an encoding; returns the height that they take."""
         possible = encoding.sources >= 0
-        self.text(f"{encoding.game.name}: {encoding!r}".replace("<", "").replace(">", ""), 12)
+        self.text(f"{encoding.game.name}: {repr(encoding)[len('<Encoding ') : -1]}", 12)
+        self.legend()
         for number, row in enumerate(rows):
             if len(rows) > 1:
                 self.text(f"state {number}", 11)
@@ -85,7 +87,10 @@ class _Page:
                 shape = " x ".join(map(str, group.shape))
                 self.text(f"group {g}: {shape}, axes {', '.join(a.name for a in group.axes)}", 9)
                 panels = list(_panels(group, row, possible))
-                self.panels(panels[:MAX_PANELS])
+                # The slices of a channel stand together.
+                line = len(panels) // len(group.channels) if len(group.axes) > 2 else MAX_PANELS
+                for first in range(0, min(len(panels), MAX_PANELS), line):
+                    self.panels(panels[first : min(first + line, MAX_PANELS)])
                 if len(panels) > MAX_PANELS:
                     self.text(f"... and {len(panels) - MAX_PANELS} more pictures", 9)
             if encoding.flat:
@@ -99,6 +104,17 @@ class _Page:
             y = 1 - (self.y + TITLE / 2) / self.height
             self.figure.text(MARGIN / WIDTH, y, text, fontsize=size, va="center", weight="bold")
         self.y += TITLE + 0.05
+
+    def legend(self) -> None:
+        colours = (("holds", ON), ("does not hold", OFF), ("can never hold", NEVER))
+        for number, (text, colour) in enumerate(colours):
+            x = MARGIN + 1.4 * number
+            axes = self.box(x, self.y, 0.16, 0.16)
+            if axes is not None:
+                axes.set_facecolor(colour)
+                _bare(axes)
+                axes.text(1.4, 0.45, text, transform=axes.transAxes, fontsize=8, va="center")
+        self.y += TITLE
 
     def box(self, x: float, y: float, width: float, height: float) -> Axes | None:
         if self.figure is None:
@@ -128,25 +144,14 @@ class _Page:
     def strips(
         self, values: NDArray[np.float32], possible: NDArray[np.bool_], names: Sequence[str]
     ) -> None:
-        """The flat part: named while that can be read, else a block of numbers."""
-        named = len(names) <= MAX_NAMED
-        columns = STRIP_COLUMNS if named else BLOCK_COLUMNS
-        lines = [slice(i, i + columns) for i in range(0, len(names), columns)]
-        full = WIDTH - 2 * MARGIN
-        if not named:
-            side = full / columns
-            whole = np.full((len(lines), columns, 3), 1.0)
-            for line, part in enumerate(lines):
-                whole[line, : len(values[part])] = _colours(values[part], possible[part])
-            axes = self.box(MARGIN, self.y, full, side * len(lines))
-            if axes is not None:
-                axes.imshow(whole, interpolation="nearest", aspect="auto")
-                _bare(axes)
-            self.y += side * len(lines) + GAP
+        """The flat part with a name below each element, while that can be read."""
+        if len(names) > MAX_NAMED:
+            self.blocks(values, possible, names)
             return
-        for part in lines:
+        for first in range(0, len(names), STRIP_COLUMNS):
+            part = slice(first, first + STRIP_COLUMNS)
             shown = names[part]
-            width = full / columns * len(shown)
+            width = (WIDTH - 2 * MARGIN) / STRIP_COLUMNS * len(shown)
             axes = self.box(MARGIN, self.y, width, STRIP)
             if axes is not None:
                 axes.imshow(_colours(values[part], possible[part])[None], aspect="auto")
@@ -154,6 +159,33 @@ class _Page:
                 axes.set_xticks(range(len(shown)), shown, rotation=90, fontsize=7)
                 _lines(axes, len(shown), 1)
             self.y += STRIP + 0.075 * max(map(len, shown)) + 0.2
+
+    def blocks(
+        self, values: NDArray[np.float32], possible: NDArray[np.bool_], names: Sequence[str]
+    ) -> None:
+        """A large flat part: a block for each relation, named at its left."""
+        relations: dict[str, list[int]] = {}
+        for number, name in enumerate(names):
+            relations.setdefault(_relation(name), []).append(number)
+        side = (WIDTH - 2 * MARGIN - BLOCK_LABEL) / BLOCK_COLUMNS
+        for relation, members in relations.items():
+            lines = -(-len(members) // BLOCK_COLUMNS)
+            columns = min(len(members), BLOCK_COLUMNS)
+            colours = np.ones((lines * columns, 3))
+            colours[: len(members)] = _colours(values[members], possible[members])
+            axes = self.box(MARGIN + BLOCK_LABEL, self.y, side * columns, side * lines)
+            if axes is not None:
+                axes.imshow(colours.reshape(lines, columns, 3), aspect="auto")
+                _bare(axes)
+                _lines(axes, columns, lines)
+                axes.set_yticks([0], [relation], fontsize=7)
+            self.y += side * lines + 0.07
+
+
+def _relation(proposition: str) -> str:
+    """The relation of a proposition; of the language's own also what it is about."""
+    words = proposition.replace("(", " ").replace(")", " ").split()
+    return " ".join(words[: 2 if words[0] in ("true", "does", "legal", "goal") else 1])
 
 
 def _panels(
@@ -166,8 +198,9 @@ def _panels(
     for channel, name in enumerate(group.channels):
         for place in product(*(range(len(axis)) for axis in leading)):
             at = (channel, *place)
-            labels = " ".join(axis.labels[i] for axis, i in zip(leading, place, strict=True))
-            title = f"{name} at {labels}" if labels else name
+            title = name
+            for axis, i in zip(leading, place, strict=True):
+                title = title.replace(f" {HOLE}", f" {axis.labels[i]}", 1)
             yield _Panel(title, values[at], can_be[at], (first, second))
 
 

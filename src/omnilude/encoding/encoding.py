@@ -16,7 +16,7 @@ from omnilude import _core
 from omnilude.encoding.chains import Chain, find_chains
 from omnilude.encoding.indices import IndexFinder, parse_term
 from omnilude.encoding.layout import Layout, PlaneGroup, lay_out, natural_order
-from omnilude.encoding.moves import MoveIndices, find_move_indices
+from omnilude.encoding.moves import MoveIndices, find_moves
 from omnilude.errors import SettingsError, Unsupported
 from omnilude.games import Game
 from omnilude.games.loading import load_views
@@ -35,7 +35,7 @@ class Encoding:
         kind: str,
         game: Game,
         layout: Layout,
-        moves: Sequence[MoveIndices],
+        chains: Sequence[Chain],
         core: _core.Encoder,
     ) -> None:
         self.kind = kind
@@ -51,9 +51,14 @@ class Encoding:
         """[E]: the fluent that each element shows (of kind 'propositions': the view), or -1 where
         it is always 0."""
         self.sources.flags.writeable = False
-        self.moves = tuple(moves)
-        """By player: where its moves live on the planes."""
+        self.chains = tuple(chains)
+        """The orders that were found in the rules."""
         self.core = core
+
+    @cached_property
+    def moves(self) -> tuple[MoveIndices, ...]:
+        """By player: where its moves live on the planes."""
+        return find_moves(self.game, self.chains, self.groups)
 
     def encode(
         self, states: NDArray[np.uint8], out: NDArray[np.float32] | None = None
@@ -155,18 +160,9 @@ def make_encoding(game: Game, kind: str = "planes") -> Encoding:
     chains = find_chains(game.program.rules, game.program.roles)
     views = load_views(game) if kind == "propositions" else None
     layout = _lay_out_views(game, views) if views else _lay_out_planes(game.core.fluents, chains)
-    terms = {
-        role: [parse_term(game.core.move_name(role, slot)) for slot in range(game.slots(role))]
-        for role in game.players
-    }
-    finder = IndexFinder((term for of in terms.values() for term in of), chains)
-    moves = [
-        find_move_indices(role, [finder.index(term) for term in of], layout.groups)
-        for role, of in terms.items()
-    ]
     sources = np.array(layout.sources, dtype=np.int32)
     core = _core.Encoder(views or game.core, sources, views is not None)
-    return Encoding(kind, game, layout, moves, core)
+    return Encoding(kind, game, layout, chains, core)
 
 
 def _lay_out_planes(fluents: Sequence[str], chains: Sequence[Chain]) -> Layout:

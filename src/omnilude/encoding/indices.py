@@ -10,7 +10,7 @@ from omnilude.encoding.chains import Chain
 from omnilude.rules.gdl.terms import Compound
 
 _WORD = re.compile(r"[()]|[^\s()]+")
-_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
+_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,8}")
 HOLE = "_"
 """Stands for an index in the name of a channel or of a kind of move."""
 

@@ -113,8 +113,8 @@ def lay_out(propositions: Sequence[str], indexed: Sequence[Indexed]) -> Layout:
 
     Propositions that differ in their indices alone are a channel. Channels with their indices at
     the same places of the same relation share their planes' range; relations share a group where
-    one's ranges lie within the other's and are at least half as wide. The order depends on names
-    alone, not on that of the propositions.
+    one's ranges lie within the other's and are at least half as wide, or too small for planes of
+    their own. The order depends on names alone, not on that of the propositions.
     """
     families: dict[tuple[object, ...], _Family] = {}
     flat: list[int] = []
@@ -128,15 +128,13 @@ def lay_out(propositions: Sequence[str], indexed: Sequence[Indexed]) -> Layout:
     for family in sorted(
         families.values(), key=lambda f: (-f.volume, natural_order(min(f.patterns)))
     ):
-        if family.sparse:
+        group = next((g for g in together if _fits(family, g[0])), None)
+        if family.sparse or (group is None and family.volume == 1):
             flat += [number for number, _ in family.members]
-            continue
-        for group in together:
-            if _fits(family, group[0]):
-                group.append(family)
-                break
-        else:
+        elif group is None:
             together.append([family])
+        else:
+            group.append(family)
 
     groups: list[PlaneGroup] = []
     sources: list[int] = []
@@ -149,10 +147,13 @@ def lay_out(propositions: Sequence[str], indexed: Sequence[Indexed]) -> Layout:
 
 
 def _fits(family: _Family, larger: _Family) -> bool:
-    return family.domains == larger.domains and all(
-        first <= low and high <= last and 2 * (high - low + 1) >= last - first + 1
-        for (low, high), (first, last) in zip(family.ranges, larger.ranges, strict=True)
-    )
+    if family.domains != larger.domains:
+        return False
+    pairs = list(zip(family.ranges, larger.ranges, strict=True))
+    inside = all(first <= low and high <= last for (low, high), (first, last) in pairs)
+    alike = all(2 * (high - low + 1) >= last - first + 1 for (low, high), (first, last) in pairs)
+    tiny = all(high - low < 2 for low, high in family.ranges)
+    return inside and (alike or tiny)
 
 
 def _make_group(offset: int, families: Sequence[_Family]) -> tuple[PlaneGroup, list[int]]:

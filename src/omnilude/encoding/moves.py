@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from omnilude.encoding.indices import Index, Indexed
+from omnilude.encoding.chains import Chain
+from omnilude.encoding.indices import Index, Indexed, IndexFinder, parse_term
 from omnilude.encoding.layout import Axis, PlaneGroup
+from omnilude.games import Game
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,10 +48,21 @@ class MoveIndices:
     kinds: tuple[MoveKind, ...]
 
 
-def find_move_indices(
-    role: int, moves: Sequence[Indexed], groups: Sequence[PlaneGroup]
-) -> MoveIndices:
-    """`moves` are those of a role, by slot."""
+def find_moves(
+    game: Game, chains: Sequence[Chain], groups: Sequence[PlaneGroup]
+) -> tuple[MoveIndices, ...]:
+    """By player."""
+    terms = {
+        role: [parse_term(game.core.move_name(role, slot)) for slot in range(game.slots(role))]
+        for role in game.players
+    }
+    finder = IndexFinder((term for of in terms.values() for term in of), chains)
+    return tuple(
+        _find_kinds(role, [finder.index(term) for term in of], groups) for role, of in terms.items()
+    )
+
+
+def _find_kinds(role: int, moves: Sequence[Indexed], groups: Sequence[PlaneGroup]) -> MoveIndices:
     kinds: dict[tuple[object, ...], list[int]] = {}
     for slot, move in enumerate(moves):
         key = (move.pattern, tuple((index.path, index.domain) for index in move.indices))
