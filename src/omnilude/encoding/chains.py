@@ -5,6 +5,9 @@ scramble every word, numbers among them. What stays is the shape of the static f
 whose facts join symbols into simple paths, such as (up 1 2) (up 2 3) or (file a b) (file b c), says
 which comes after which. Relations that agree are put together: in connect four, rows 1 to 6 are
 ordered by one relation and column 7 is reached only by another.
+
+Where there is no such relation, as in tic-tac-toe, a list of facts (index 1) (index 2) (index 3) is
+at least an order in which somebody wrote the symbols down.
 """
 
 from __future__ import annotations
@@ -31,6 +34,8 @@ class Chain:
     """Symbols in their order."""
 
     symbols: tuple[str, ...]
+    listed: bool = False
+    """Only the order of a list, not of a relation."""
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -41,8 +46,8 @@ class Chain:
         return frozenset(map(frozenset, pairwise(self.symbols)))
 
 
-def find_chains(rules: Iterable[Rule], roles: Iterable[str] = ()) -> tuple[Chain, ...]:
-    """The chains that the static facts form, longest first.
+def find_chains(rules: Sequence[Rule], roles: Iterable[str] = ()) -> tuple[Chain, ...]:
+    """The chains that the static facts form, longest first, and then the lists, shortest first.
 
     Nothing depends on names, only on the order of the facts. An order of roles is an order of
     turns, not of places: chains with a role among their symbols are left out.
@@ -54,14 +59,36 @@ def find_chains(rules: Iterable[Rule], roles: Iterable[str] = ()) -> tuple[Chain
             if len(symbols) >= MIN_LENGTH and unwanted.isdisjoint(symbols):
                 found.setdefault(symbols)
     chains = sorted((Chain(symbols) for symbols in found), key=lambda c: -len(c.symbols))
-    return tuple(sorted(_merge(chains), key=lambda chain: -len(chain.symbols)))
+    lists = [
+        Chain(symbols, listed=True)
+        for symbols in _lists(rules)
+        if len(symbols) >= MIN_LENGTH and unwanted.isdisjoint(symbols)
+    ]
+    return (
+        *sorted(_merge(chains), key=lambda chain: -len(chain.symbols)),
+        *sorted(lists, key=lambda chain: len(chain.symbols)),
+    )
+
+
+def _lists(rules: Iterable[Rule]) -> Iterator[tuple[str, ...]]:
+    """The symbols of each relation with one argument, in the order of its facts."""
+    found: dict[str, dict[str, None]] = {}
+    for rule in rules:
+        head = rule.head
+        if rule.body or head.name in _LANGUAGE or len(head.arguments) != 1:
+            continue
+        symbol = head.arguments[0]
+        if isinstance(symbol, Compound) and not symbol.arguments:
+            found.setdefault(head.name, {}).setdefault(symbol.name)
+    return map(tuple, found.values())
 
 
 def _relations(rules: Iterable[Rule]) -> Iterator[list[Edge]]:
     """Every way of seeing the static facts as pairs of symbols.
 
-    Of facts with more than two arguments any two may be the pair; of three arguments the third may
-    also name a relation of its own, as in (step north 3 4).
+    Of facts with more than two arguments any two may be the pair, or any two that stand side by
+    side, as in (line 1 2 3); of three arguments the third may also name a relation of its own, as
+    in (step north 3 4).
     """
     pairs: dict[tuple[object, ...], dict[Edge, None]] = {}
     for rule in rules:
@@ -76,6 +103,8 @@ def _relations(rules: Iterable[Rule]) -> Iterator[list[Edge]]:
             if a is None or b is None:
                 continue
             pairs.setdefault((head.predicate, i, j), {}).setdefault((a, b))
+            if j == i + 1 and len(symbols) > 2:
+                pairs.setdefault((head.predicate, "side by side"), {}).setdefault((a, b))
             if len(symbols) == 3:
                 other = str(head.arguments[3 - i - j])
                 pairs.setdefault((head.predicate, i, j, other), {}).setdefault((a, b))

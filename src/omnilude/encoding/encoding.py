@@ -41,6 +41,7 @@ class Encoding:
         self.kind = kind
         """'planes' (base propositions; P3) or 'propositions' (all of them, flat; GAZ)."""
         self.game = game
+        self._layout = layout
         self.groups: tuple[PlaneGroup, ...] = layout.groups
         self.flat: tuple[str, ...] = layout.flat
         """The propositions of the flat part."""
@@ -77,13 +78,7 @@ class Encoding:
 
     def proposition(self, element: int) -> str:
         """The proposition that an element of a row shows, whether or not it can ever hold."""
-        if element >= self.flat_offset:
-            return self.flat[element - self.flat_offset]
-        group = next(g for g in self.groups if element < g.offset + g.size)
-        channel, *place = np.unravel_index(
-            element - group.offset, (len(group.channels), *group.shape)
-        )
-        return group.proposition(int(channel), [int(i) for i in place])
+        return self._layout.proposition(element)
 
     def read(self, row: NDArray[np.float32]) -> list[str]:
         """The propositions that hold in a row [E], sorted: what a network is told, in words."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -58,6 +59,8 @@ class IndexFinder:
 
     - All of them numbers: indices, as in P3.
     - All of them in one chain: indices, by their place in it; in the longest, if in several.
+    - All of them in one list, and the same ones at another argument of the same term: indices, as
+      rows and columns are. A list alone is not enough: pieces and directions are listed too.
     - Otherwise those that are numbers are indices, as in P3, and the others are not.
     """
 
@@ -68,11 +71,16 @@ class IndexFinder:
                 values.setdefault(path, {}).setdefault(constant)
         self._chains = chains
         self._chain_of: dict[Path, int] = {}
+        # By term and set of constants: at how many of its arguments they stand.
+        alike = Counter(
+            (_term_around(path), frozenset(symbols)) for path, symbols in values.items()
+        )
         for path, symbols in values.items():
             if all(map(_NUMBER.fullmatch, symbols)):
                 continue
-            for number, chain in enumerate(chains):  # longest first
-                if symbols.keys() <= chain.places.keys():
+            several = alike[_term_around(path), frozenset(symbols)] > 1
+            for number, chain in enumerate(chains):
+                if symbols.keys() <= chain.places.keys() and (several or not chain.listed):
                     self._chain_of[path] = number
                     break
 
@@ -104,6 +112,12 @@ class IndexFinder:
         if _NUMBER.fullmatch(symbol):
             return Index(path, NUMBERS, int(symbol), symbol)
         return None
+
+
+def _term_around(path: Path) -> tuple[Path, str, int]:
+    """The term that a constant is an argument of."""
+    name, arity, _ = path[-1]
+    return path[:-1], name, arity
 
 
 def _constants(term: Compound) -> Iterator[tuple[Path, str]]:

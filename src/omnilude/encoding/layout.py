@@ -61,7 +61,7 @@ class PlaneGroup:
         return len(self.channels) * self.volume
 
     def proposition(self, channel: int, place: Sequence[int]) -> str:
-        """The proposition that an element shows, whether or not it can ever hold."""
+        """The proposition of a channel at a place."""
         symbols = iter([axis.labels[i] for axis, i in zip(self.axes, place, strict=True)])
         words = re.findall(r"[()]|[^\s()]+", self.channels[channel])
         text = " ".join(next(symbols) if word == HOLE else word for word in words)
@@ -106,6 +106,19 @@ class Layout:
     flat: tuple[str, ...]
     sources: tuple[int, ...]
     """By element the number of the proposition that it shows, or -1."""
+
+    def proposition(self, element: int) -> str:
+        """The proposition that an element shows, whether or not it can ever hold."""
+        flat_offset = len(self.sources) - len(self.flat)
+        if element >= flat_offset:
+            return self.flat[element - flat_offset]
+        group = next(g for g in self.groups if element < g.offset + g.size)
+        at = element - group.offset
+        place: list[int] = []
+        for length in reversed(group.shape):
+            at, index = divmod(at, length)
+            place.append(index)
+        return group.proposition(at, place[::-1])
 
 
 def lay_out(propositions: Sequence[str], indexed: Sequence[Indexed]) -> Layout:
