@@ -144,13 +144,14 @@ NB_MODULE(_core, m) {
         .def_static(
             "make",
             [](std::vector<std::string> symbols, CodeArray code, double seconds, uint64_t bytes,
-               uint64_t instances, bool machine_code, uint32_t width) {
+               uint64_t instances, bool machine_code, uint32_t width, bool views) {
                 Program program = decode(std::move(symbols), code);
                 nb::gil_scoped_release release;
                 Budget budget(seconds, bytes, instances);
                 CircuitSettings settings;
                 settings.machine_code = machine_code;
                 settings.width = width;
+                settings.views = views;
                 std::unique_ptr<CircuitGame> game;
                 run_with_large_stack([&] {
                     game = std::make_unique<CircuitGame>(std::move(program), budget, settings);
@@ -158,10 +159,11 @@ NB_MODULE(_core, m) {
                 return game;
             },
             "symbols"_a, "code"_a, "seconds"_a, "bytes"_a, "instances"_a, "machine_code"_a,
-            "width"_a)
+            "width"_a, "views"_a = false)
         .def_prop_ro("size", &size_report)
         .def_prop_ro("playout_gates", &CircuitGame::playout_gates)
-        .def_prop_ro("fluents", &CircuitGame::fluents);
+        .def_prop_ro("fluents", &CircuitGame::fluents)
+        .def_prop_ro("view_names", &CircuitGame::view_names);
 
     nb::class_<InterpretedGame, Game>(m, "InterpretedGame")
         .def_static(

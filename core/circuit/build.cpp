@@ -14,11 +14,12 @@ class Builder {
     Builder(const Program& program, const Grounding& grounding, Budget& budget)
         : program_(program), grounding_(grounding), budget_(budget) {}
 
-    CircuitNet run() {
+    CircuitNet run(bool views) {
         make_variables();
         group_instances();
         make_atoms();
         collect_outputs();
+        if (views) collect_views();
         return std::move(out_);
     }
 
@@ -216,6 +217,20 @@ class Builder {
                       [](const auto& a, const auto& b) { return a.value < b.value; });
     }
 
+    void collect_views() {
+        const TermBank& bank = program_.bank;
+        for (Term t = 0; t < bank.size(); ++t) {
+            if (first_[t] == first_[t + 1] || node_of(wires_[t]) == 0) continue;
+            const Functor f = bank.functor_of(t);
+            const int32_t s = program_.stratum_of_functor(f);
+            if (s < 0 || program_.strata[static_cast<size_t>(s)].stage != Stratum::Stage::Position)
+                continue;
+            // Relations that only our own rewriting made have a space in their names.
+            if (f == program_.next || bank.name_of(f).find(' ') != std::string::npos) continue;
+            out_.views.push_back({t, wires_[t]});
+        }
+    }
+
     const Program& program_;
     const Grounding& grounding_;
     Budget& budget_;
@@ -231,8 +246,9 @@ class Builder {
 
 }  // namespace
 
-CircuitNet build_net(const Program& program, const Grounding& grounding, Budget& budget) {
-    return Builder(program, grounding, budget).run();
+CircuitNet build_net(const Program& program, const Grounding& grounding, Budget& budget,
+                     bool views) {
+    return Builder(program, grounding, budget).run(views);
 }
 
 }  // namespace omnilude

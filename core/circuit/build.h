@@ -28,9 +28,17 @@ struct CircuitNet {
     };
     std::vector<std::vector<Percept>> sees;  // by role
     std::vector<Recursion> recursions;       // each rests on earlier ones only
+    // What the rules say of a position beyond its fluents: every atom of a relation that rests on
+    // `true` and not on `does`, unless it is always or never true. Only where asked for.
+    struct View {
+        Term atom;
+        Wire wire;
+    };
+    std::vector<View> views;
     bool odd_goal = false;  // a goal value that is no whole number from 0 to 100 can be derived
 };
 
-CircuitNet build_net(const Program& program, const Grounding& grounding, Budget& budget);
+CircuitNet build_net(const Program& program, const Grounding& grounding, Budget& budget,
+                     bool views = false);
 
 }  // namespace omnilude

@@ -44,11 +44,16 @@ CircuitGame::CircuitGame(Program program, Budget& budget, const CircuitSettings&
     std::vector<bool>& initial = initial_fluents_;
     {
         const Grounding grounding = ground(program, budget);
-        const CircuitNet net = build_net(program, grounding, budget);
+        const CircuitNet net = build_net(program, grounding, budget, settings.views);
         size_.odd_goal = net.odd_goal;
         size_.instances = grounding.instance_count;
         circuit = share(net, settings.sharing_effort, budget);
         name_things(program, grounding, circuit);
+        if (settings.views) {
+            for (const std::string& fluent : fluents_) view_names_.push_back("(true " + fluent + ")");
+            for (const auto& view : circuit.views)
+                view_names_.push_back(program.bank.text(view.atom));
+        }
         std::vector<bool> held(program.bank.size(), false);
         for (Term f : grounding.initial) held[f] = true;
         for (Term f : grounding.fluents) initial.push_back(held[f]);
@@ -114,7 +119,7 @@ void CircuitGame::compile(Circuit& circuit, const CircuitSettings& settings) {
     Task describe{&circuit.graph, {}};
     for (uint32_t f = 0; f < circuit.fluents.size(); ++f)
         describe.input(circuit.fluents[f], Slot::before(f));
-    Task goal = describe, advance = describe;
+    Task goal = describe, advance = describe, view = describe;
     uint32_t slot = legal_first_;
     for (const auto& role : circuit.legal)
         for (Wire w : role) describe.outputs.push_back({w, Slot::frame(slot++)});
@@ -130,11 +135,18 @@ void CircuitGame::compile(Circuit& circuit, const CircuitSettings& settings) {
         for (const auto& percept : role)
             advance.outputs.push_back({percept.wire, Slot::after(bit++)});
 
-    uint32_t used[3] = {frame, frame, frame};
+    views_first_ = frame;
+    if (settings.views) {
+        for (Wire w : circuit.fluents) view.outputs.push_back({w, Slot::frame(frame++)});
+        for (const auto& v : circuit.views) view.outputs.push_back({v.wire, Slot::frame(frame++)});
+    }
+
+    uint32_t used[4] = {frame, frame, frame, frame};
     describe_ = std::make_unique<Code>(describe, used[0], settings.machine_code);
     goal_ = std::make_unique<Code>(goal, used[1], settings.machine_code);
     advance_ = std::make_unique<Code>(advance, used[2], settings.machine_code);
-    frame_slots_ = std::max({used[0], used[1], used[2]});
+    if (settings.views) view_ = std::make_unique<Code>(view, used[3], settings.machine_code);
+    frame_slots_ = *std::max_element(used, used + 4);
     size_.describe_gates = describe_->gates();
     size_.goal_gates = goal_->gates();
     size_.advance_gates = advance_->gates();
@@ -278,6 +290,20 @@ void CircuitGame::describe(const uint8_t* states, size_t count, Description& out
                 if (found != 1) ++out.odd_goals;
             }
         }
+    }
+}
+
+void CircuitGame::views(const uint8_t* states, size_t count, uint8_t* bits) const {
+    if (!view_) return Game::views(states, count, bits);
+    const Lease lease(*this);
+    Workspace& work = *lease;
+    const auto columns = static_cast<uint32_t>(view_names_.size());
+    for (size_t first = 0; first < count; first += block()) {
+        const size_t some = std::min(block(), count - first);
+        load_states(work, states + first * state_bytes(), some);
+        view_->run(work.frame.data(), work.before.data(), work.after.data(), width_);
+        make_rows(work.frame.data() + size_t{views_first_} * width_, columns, some, work.rows);
+        std::memcpy(bits + first * view_bytes(), work.rows.data(), some * view_bytes());
     }
 }
 

@@ -19,6 +19,7 @@ struct CircuitSettings {
     bool machine_code = true;
     uint64_t sharing_effort = 3'000'000;
     uint32_t width = 0;  // words of lanes for each wire; 0: chosen by the size of the circuit
+    bool views = false;  // also evaluate every proposition of a position: see Game::views
 };
 
 class CircuitGame : public Game {
@@ -43,6 +44,10 @@ class CircuitGame : public Game {
     PlayoutResult playouts(const PlayoutSettings& settings) const override;
     void rollouts(const uint8_t* states, size_t count, uint32_t each, uint64_t seed,
                   uint32_t max_length, float* rewards) const override;
+    // The fluents, then whatever else the rules say of a position.
+    size_t view_bytes() const override { return (view_names_.size() + 63) / 64 * 8; }
+    void views(const uint8_t* states, size_t count, uint8_t* bits) const override;
+    const std::vector<std::string>& view_names() const { return view_names_; }
     std::vector<std::string> facts(const uint8_t* state) const override;
     std::vector<std::string> percepts(const uint8_t* state, uint32_t role) const override;
 
@@ -78,6 +83,7 @@ class CircuitGame : public Game {
     size_t block() const { return lanes_per_word * width_; }
 
     std::vector<std::string> roles_, fluents_;
+    std::vector<std::string> view_names_;  // empty where the game was made without views
     std::vector<std::vector<std::string>> moves_;
     std::vector<std::unordered_map<std::string, int32_t>> move_numbers_;
     struct PerceptBit {
@@ -89,10 +95,12 @@ class CircuitGame : public Game {
     std::vector<uint32_t> does_first_;    // by role: first frame slot of its moves
     std::vector<uint32_t> role_borders_;  // by role: its first move among all; then their number
     uint32_t legal_first_ = 0, terminal_slot_ = 0, goals_first_ = 0, move_count_ = 0;
+    uint32_t views_first_ = 0;
     std::vector<std::vector<CircuitNet::Goal>> goals_;
     size_t state_words_ = 0;
     uint32_t state_bits_ = 0, frame_slots_ = 0, width_ = 1;
     std::unique_ptr<Code> describe_, goal_, advance_;
+    std::unique_ptr<Code> view_;  // null without views
     Size size_{};
 
     // Made when first asked for: proving what is exclusive takes longer than the rest of loading.

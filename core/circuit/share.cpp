@@ -32,6 +32,7 @@ class Sharing {
             for (const auto& goal : role) visit(goal.wire);
         for (const auto& role : source_.sees)
             for (const auto& percept : role) visit(percept.wire);
+        for (const auto& view : source_.views) visit(view.wire);
         for (const Recursion& recursion : source_.recursions)
             for (Wire w : recursion.definitions) visit(w);
     }
@@ -189,6 +190,8 @@ class Sharing {
         out.sees = source_.sees;
         for (auto& role : out.sees)
             for (auto& percept : role) percept.wire = gate(percept.wire);
+        out.views = source_.views;
+        for (auto& view : out.views) view.wire = gate(view.wire);
         return out;
     }
 

@@ -16,6 +16,7 @@ struct Circuit {
     Wire terminal = wire_false;
     std::vector<std::vector<CircuitNet::Goal>> goals;
     std::vector<std::vector<CircuitNet::Percept>> sees;
+    std::vector<CircuitNet::View> views;
 };
 
 // `effort` is the number of pairs looked at before sharing stops improving and cutting begins.

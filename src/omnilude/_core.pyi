@@ -41,6 +41,7 @@ class CircuitGame(Game):
         instances: int,
         machine_code: bool,
         width: int,
+        views: bool = False,
     ) -> CircuitGame: ...
     @property
     def size(self) -> dict[str, Any]: ...
@@ -48,6 +49,8 @@ class CircuitGame(Game):
     def playout_gates(self) -> int: ...
     @property
     def fluents(self) -> list[str]: ...
+    @property
+    def view_names(self) -> list[str]: ...
 
 class InterpretedGame(Game):
     @staticmethod

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 from .kif import Term, parse, read_rules, to_kif
-from .prover import Program, Prover
+from .prover import STATE, Program, Prover
 
 State = frozenset[str]  # the fluents that hold, as compact KIF
 
@@ -55,6 +55,16 @@ class ReferenceGame:
     def facts(self, state: State) -> list[str]:
         """The fluents of a state, sorted."""
         return sorted(state)
+
+    def propositions(self, state: State) -> set[str]:
+        """Whatever holds of a state by a relation that rests on `true` and not on `does`."""
+        prover = self._prover(state)
+        found = {f"(true {fluent})" for fluent in state}
+        for name, arity in list(self._program.rules):
+            if self._program.level[name, arity] == STATE:
+                pattern = (name, *(f"?{n}" for n in range(arity))) if arity else name
+                found.update(map(to_kif, prover.ask(pattern)))
+        return found
 
     def joint_moves(self, state: State) -> Iterator[list[str]]:
         """Every combination of legal moves."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from omnilude import _core
-from omnilude.errors import BudgetExceeded, RulesError
+from omnilude.errors import BudgetExceeded, RulesError, Unsupported
 from omnilude.games.game import Game
 from omnilude.games.settings import LoadSettings
 from omnilude.rules.gdl import EncodedRules, GdlProgram, compile_gdl
@@ -86,8 +86,42 @@ def _make_circuit(program: GdlProgram, settings: LoadSettings) -> _core.CircuitG
     return circuit
 
 
+def load_views(game: Game, settings: LoadSettings | None = None) -> _core.CircuitGame:
+    """The circuit of a game once more, made to evaluate every proposition of a state.
+
+    It reads the same states: its fluents must be those of the game, in the same order. They may
+    stand in another order in split rules than in those as written, so both are tried.
+    """
+    settings = settings or LoadSettings()
+    if not isinstance(game.core, _core.CircuitGame) or game.program is None:
+        raise Unsupported(
+            f"{game.name} is played by the interpreter, which does not know all of its "
+            "propositions",
+            file=game.file,
+        )
+    for rules in (game.program.split, game.program.as_written):
+        try:
+            circuit = _ground(rules, settings, settings.seconds, settings.instances, views=True)
+        except _core.BudgetExceeded as error:
+            raise BudgetExceeded(
+                f"the circuit of all propositions would exceed the {error}", file=game.file
+            ) from error
+        if circuit.fluents == game.core.fluents and circuit.state_bytes == game.state_bytes:
+            return circuit
+    raise RulesError(
+        f"{game.name} was not grounded as it was when it was loaded",
+        file=game.file,
+        hint="this is a fault of omnilude: please report it with the rulesheet",
+    )
+
+
 def _ground(
-    rules: EncodedRules, settings: LoadSettings, seconds: float, instances: int
+    rules: EncodedRules,
+    settings: LoadSettings,
+    seconds: float,
+    instances: int,
+    *,
+    views: bool = False,
 ) -> _core.CircuitGame:
     return _core.CircuitGame.make(
         rules.symbols,
@@ -97,6 +131,7 @@ def _ground(
         instances,
         settings.machine_code,
         settings.width,
+        views,
     )
 
 

@@ -1,0 +1,7 @@
+"""Encodings: from the states of a game to the numbers that a network reads."""
+
+from omnilude.encoding.encoding import Encoding, make_encoding
+from omnilude.encoding.layout import Axis, PlaneGroup
+from omnilude.encoding.moves import MoveIndices, MoveKind
+
+__all__ = ["Axis", "Encoding", "MoveIndices", "MoveKind", "PlaneGroup", "make_encoding"]

@@ -1,0 +1,131 @@
+"""Which parts of propositions and moves are indices: numbers, and symbols that stand in a chain."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from omnilude.encoding.chains import Chain
+from omnilude.rules.gdl.terms import Compound
+
+_WORD = re.compile(r"[()]|[^\s()]+")
+_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,8}")
+HOLE = "_"
+"""Stands for an index in the name of a channel or of a kind of move."""
+
+NUMBERS = -1
+"""The domain of indices that are numbers; other domains are numbers of chains."""
+
+Path = tuple[tuple[str, int, int], ...]
+"""Where a constant stands in a term: functor, arity and argument, from the outside inwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A constant read as a place in an order."""
+
+    path: Path
+    domain: int
+    value: int
+    symbol: str
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A term with its indices taken out; `pattern` keeps holes in their places."""
+
+    pattern: str
+    indices: tuple[Index, ...]
+
+
+def parse_term(text: str) -> Compound:
+    """A ground term as the core prints it."""
+    stack: list[list[Compound]] = [[]]
+    for word in _WORD.findall(text):
+        if word == "(":
+            stack.append([])
+        elif word == ")":
+            functor, *arguments = stack.pop()
+            stack[-1].append(Compound(functor.name, tuple(arguments)))
+        else:
+            stack[-1].append(Compound(word))
+    return stack[0][0]
+
+
+class IndexFinder:
+    """Decides for each place in a set of terms whether the constants there are indices.
+
+    - All of them numbers: indices, as in P3.
+    - All of them in one chain: indices, by their place in it; in the longest, if in several.
+    - All of them in one list, and the same ones at another argument of the same term: indices, as
+      rows and columns are. A list alone is not enough: pieces and directions are listed too.
+    - Otherwise those that are numbers are indices, as in P3, and the others are not.
+    """
+
+    def __init__(self, terms: Iterable[Compound], chains: Sequence[Chain]) -> None:
+        values: dict[Path, dict[str, None]] = {}
+        for term in terms:
+            for path, constant in _constants(term):
+                values.setdefault(path, {}).setdefault(constant)
+        self._chains = chains
+        self._chain_of: dict[Path, int] = {}
+        # By term and set of constants: at how many of its arguments they stand.
+        alike = Counter(
+            (_term_around(path), frozenset(symbols)) for path, symbols in values.items()
+        )
+        for path, symbols in values.items():
+            if all(map(_NUMBER.fullmatch, symbols)):
+                continue
+            several = alike[_term_around(path), frozenset(symbols)] > 1
+            for number, chain in enumerate(chains):
+                if symbols.keys() <= chain.places.keys() and (several or not chain.listed):
+                    self._chain_of[path] = number
+                    break
+
+    def index(self, term: Compound) -> Indexed:
+        indices: list[Index] = []
+
+        def walk(part: Compound, path: Path) -> str:
+            if not part.arguments:
+                found = self._index(path, part.name) if path else None
+                if found is None:
+                    return part.name
+                indices.append(found)
+                return HOLE
+            arity = len(part.arguments)
+            inside = [
+                walk(argument, (*path, (part.name, arity, n)))
+                for n, argument in enumerate(part.arguments)
+                if isinstance(argument, Compound)
+            ]
+            return f"({part.name} {' '.join(inside)})"
+
+        pattern = walk(term, ())
+        return Indexed(pattern, tuple(indices))
+
+    def _index(self, path: Path, symbol: str) -> Index | None:
+        chain = self._chain_of.get(path)
+        if chain is not None:
+            return Index(path, chain, self._chains[chain].places[symbol], symbol)
+        if _NUMBER.fullmatch(symbol):
+            return Index(path, NUMBERS, int(symbol), symbol)
+        return None
+
+
+def _term_around(path: Path) -> tuple[Path, str, int]:
+    """The term that a constant is an argument of."""
+    name, arity, _ = path[-1]
+    return path[:-1], name, arity
+
+
+def _constants(term: Compound) -> Iterator[tuple[Path, str]]:
+    stack: list[tuple[Path, Compound]] = [((), term)]
+    while stack:
+        path, part = stack.pop()
+        if not part.arguments and path:
+            yield path, part.name
+        for n, argument in enumerate(part.arguments):
+            if isinstance(argument, Compound):
+                stack.append(((*path, (part.name, len(part.arguments), n)), argument))
