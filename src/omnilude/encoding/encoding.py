@@ -56,6 +56,9 @@ class Encoding:
         """The orders that were found in the rules."""
         self.core = core
 
+    def __deepcopy__(self, memo: object) -> Encoding:
+        return self  # immutable: copies of a network share it
+
     @cached_property
     def moves(self) -> tuple[MoveIndices, ...]:
         """By player: where its moves live on the planes."""
