@@ -28,7 +28,7 @@ class Scrambled:
         goals = [n for n in load_views(self.game).view_names if n.startswith("(goal ")]
         kept = _KEPT | {text[:-1].split()[-1] for text in goals} | {"0", "100"}
         plain = re.sub(r";[^\n]*", "", text)
-        words = sorted({t.lower() for t in _TOKEN.findall(plain) if t[0] != "?"} - kept)
+        words = sorted({t for t in _TOKEN.findall(plain) if t[0] != "?"} - kept)
         chooser = random.Random(seed)
         letters = "bcdfghjklmnpqrstvwxyz"
         new: dict[str, None] = {}
@@ -39,7 +39,7 @@ class Scrambled:
 
     def translate(self, text: str) -> str:
         """A text of the game in the words of the scrambled one."""
-        return _TOKEN.sub(lambda m: self.names.get(m.group().lower(), m.group()), text)
+        return _TOKEN.sub(lambda m: self.names.get(m.group(), m.group()), text)
 
 
 def scramble_bundled(name: str, seed: int) -> Scrambled:

@@ -50,7 +50,8 @@ CircuitGame::CircuitGame(Program program, Budget& budget, const CircuitSettings&
         circuit = share(net, settings.sharing_effort, budget);
         name_things(program, grounding, circuit);
         if (settings.views) {
-            for (const std::string& fluent : fluents_) view_names_.push_back("(true " + fluent + ")");
+            for (const std::string& fluent : fluents_)
+                view_names_.push_back("(true " + fluent + ")");
             for (const auto& view : circuit.views)
                 view_names_.push_back(program.bank.text(view.atom));
         }
