@@ -325,7 +325,7 @@ def test_signature() -> None:
     assert digest.hexdigest()[:16] == SIGNATURE
 
 
-SIGNATURE = "1c7b0ef3bfe8c29b"
+SIGNATURE = "c6beb296c7c76b10"
 
 
 def test_bad_input_is_refused() -> None:

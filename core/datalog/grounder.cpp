@@ -7,6 +7,40 @@
 
 namespace omnilude {
 
+namespace {
+
+// By text, numbers by value: so that the numbers of fluents and moves depend on the rules alone,
+// not on the order in which they were found.
+bool before(const std::string& a, const std::string& b) {
+    auto digit = [](char c) { return c >= '0' && c <= '9'; };
+    size_t i = 0, j = 0;
+    while (i < a.size() && j < b.size()) {
+        if (!digit(a[i]) || !digit(b[j])) {
+            if (a[i] != b[j]) return a[i] < b[j];
+            ++i, ++j;
+            continue;
+        }
+        size_t m = i, n = j;
+        while (m < a.size() && digit(a[m])) ++m;
+        while (n < b.size() && digit(b[n])) ++n;
+        if (m - i != n - j) return m - i < n - j;
+        const int order = a.compare(i, m - i, b, j, n - j);
+        if (order != 0) return order < 0;
+        i = m, j = n;
+    }
+    return a.size() - i < b.size() - j;
+}
+
+void sort_by_text(const TermBank& bank, std::vector<Term>& terms) {
+    std::vector<std::pair<std::string, Term>> named;
+    for (Term term : terms) named.emplace_back(bank.text(term), term);
+    std::sort(named.begin(), named.end(),
+              [](const auto& a, const auto& b) { return before(a.first, b.first); });
+    for (size_t i = 0; i < terms.size(); ++i) terms[i] = named[i].second;
+}
+
+}  // namespace
+
 Grounding ground(Program& program, Budget& budget) {
     TermBank& bank = program.bank;
     Database database(bank);
@@ -72,6 +106,8 @@ Grounding ground(Program& program, Budget& budget) {
         out.moves[static_cast<size_t>(role - program.roles.begin())].push_back(
             bank.argument(fact, 1));
     }
+    sort_by_text(bank, out.fluents);
+    for (auto& moves : out.moves) sort_by_text(bank, moves);
     return out;
 }
 

@@ -13,8 +13,8 @@
 namespace omnilude {
 
 struct Grounding {
-    std::vector<Term> fluents;  // f for every true(f) that may hold, in order of discovery
-    std::vector<Term> initial;  // f for every init(f)
+    std::vector<Term> fluents;             // f for every true(f) that may hold, by text
+    std::vector<Term> initial;             // f for every init(f)
     std::vector<std::vector<Term>> moves;  // by role
     // Instances one after another: head, number of positive and of negative literals, then those.
     std::vector<uint32_t> instances;
