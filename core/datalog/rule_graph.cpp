@@ -6,8 +6,8 @@ namespace omnilude {
 
 namespace {
 
-// Roles are 0, so that callers can give some of them another colour: negative ones are free.
-enum Colour : int32_t { Role, Move, Fluent, Defined, Use, Not, Instance, Terminal, Goal };
+// Roles are 0, so that callers can give some of them another colour: -1 is free.
+enum Colour : int32_t { Role, Move, Fluent, Defined, Use, Not, Instance, Percept, Terminal, Goal };
 
 constexpr int32_t none = -1;
 
@@ -22,6 +22,7 @@ class Builder {
         defined_.assign(atoms, none);
         use_.assign(atoms, none);
         not_.assign(atoms, none);
+        stays_.assign(atoms, false);
         name_things();
         add_inputs();
         for (Atom t = 0; t < atoms; ++t) add_output(t);
@@ -31,6 +32,7 @@ class Builder {
             add_instances(defined_[t], rules_.definitions[t]);
         }
         if (!ends_) add_supports();
+        pin_scenery();
         return std::move(out_);
     }
 
@@ -91,6 +93,9 @@ class Builder {
             meaning = move_vertex(t);
         } else if (f == program_.terminal) {
             meaning = vertex(Terminal);
+        } else if (f == program_.sees && role_[bank.argument(t, 0)] != none) {
+            meaning = vertex(Percept);
+            join(meaning, role_[bank.argument(t, 0)]);
         } else if (f == program_.goal && role_[bank.argument(t, 0)] != none) {
             // Values of the usual kind are told apart by their size, odd ones by their name.
             const int value = goal_value(bank.text(bank.argument(t, 1)));
@@ -103,6 +108,9 @@ class Builder {
         if (rules_.kept[same]) {
             join(meaning, define(same));
         } else {
+            if (f == program_.next && rules_.definitions[t][0].size() == 1)
+                stays_[rules_.definitions[t][0][0] / 2] =
+                    use_[rules_.definitions[t][0][0] / 2] == meaning;
             const int32_t alone = vertex(Defined);
             join(meaning, alone);
             add_instances(alone, rules_.definitions[t]);
@@ -145,6 +153,18 @@ class Builder {
         }
     }
 
+    // Fluents that nothing reads, except to keep them as they are, could be exchanged at will, and
+    // that would say nothing of the game: each gets a colour of its own.
+    void pin_scenery() {
+        std::vector<uint32_t> degree(out_.colours.size(), 0);
+        for (int32_t end : out_.edges) ++degree[static_cast<size_t>(end)];
+        for (Atom t = 0; t < program_.bank.size(); ++t) {
+            if (program_.bank.functor_of(t) != program_.truth || use_[t] == none) continue;
+            const auto fluent = static_cast<size_t>(use_[t]);
+            if (degree[fluent] == (stays_[t] ? 2 : 0)) out_.colours[fluent] = -2 - use_[t];
+        }
+    }
+
     int32_t define(Atom t) {
         if (defined_[t] == none) {
             defined_[t] = vertex(Defined);
@@ -184,6 +204,7 @@ class Builder {
     NormalForm rules_;
     RuleGraph out_;
     std::vector<int32_t> defined_, use_, not_;  // vertices by atom
+    std::vector<bool> stays_;                   // by atom: next is what it is now
     std::vector<int32_t> role_, fluent_;        // vertices by term
     std::vector<std::vector<int32_t>> move_;    // by role and term
     std::vector<Atom> open_;                    // defined, instances not yet added

@@ -7,14 +7,15 @@
 //   - every other atom, as what instances define; where instances use it, another one ("use"),
 //     joined to it; where they use a negation, one more ("not"), joined to the use;
 //   - every instance, joined to the atom that it defines and to the literals of its body;
-//   - terminal, and every goal value of a role, each joined to the atom that defines it.
+//   - terminal, every goal value and every percept of a role, joined to the atom that defines it.
 // A move is joined to its role and to the atom that makes it legal, a fluent to the atom that makes
-// it true next, a goal to its role. Colours tell these kinds apart, and goals by their value.
+// it true next, goals and percepts to their role. Colours tell these kinds apart, and goals by
+// their value.
 //
 // What is proved by it: an automorphism maps the normal form onto itself, hence the one model of
 // the rules in a position onto the model in the mapped position (a renaming of atoms changes no
 // semantics, and names of derived relations are no colours). So legal, next, goal and terminal
-// commute with it. Initial states and percepts are left out: neither belongs to the dynamics.
+// commute with it, and what looks the same to a role still does. Initial states are left out.
 //
 // With `ends` false the graph says only which fluents terminal and each role's goals rest on, not
 // how: scores that are added up in some order hide symmetries. Its automorphisms prove that legal
