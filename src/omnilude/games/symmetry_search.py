@@ -29,6 +29,7 @@ INSTANCES = 1_000_000
 MEMORY = 1 << 30
 _EXTENDED = 512  # order up to which a group is extended by candidates
 _UNSEEN = 0.1  # share of what a candidate moves that play need not have shown
+_MUCH = 0.25  # share of the fluents that a candidate moves at least, unless it moves roles
 _FEW = 48  # positions that a candidate must pass before it is tried on all
 
 
@@ -133,18 +134,24 @@ class _Search:
 
     def accepts(self, candidate: Permutations) -> bool:
         return (
-            self._shown(candidate)
+            self._testable(candidate)
             and commutes(self.game, self.points, candidate, self.few)
             and commutes(self.game, self.points, candidate, self.sample)
         )
 
-    def _shown(self, candidate: Permutations) -> bool:
-        """Whether play has shown nearly all that moves: of the rest it could prove nothing."""
+    def _testable(self, candidate: Permutations) -> bool:
+        """Whether play could refute it: has shown nearly all that moves, and much moves.
+
+        Two cells that seldom decide a game could be exchanged unnoticed; a whole board not.
+        """
         moved = candidate != np.arange(self.points.count)
-        for part in (slice(0, self.points.first_fluent), slice(self.points.first_fluent, None)):
-            if (moved & ~self.seen)[part].sum() > _UNSEEN * moved[part].sum():
-                return False
-        return True
+        slots, fluents = np.split(moved, [self.points.first_fluent])
+        seen_slots, seen_fluents = np.split(self.seen, [self.points.first_fluent])
+        return bool(
+            (slots & ~seen_slots).sum() <= _UNSEEN * slots.sum()
+            and (fluents & ~seen_fluents).sum() <= _UNSEEN * fluents.sum()
+            and (moved[: self.points.roles].any() or fluents.sum() >= _MUCH * seen_fluents.sum())
+        )
 
     def add(self, candidates: Iterable[Permutations], group: Group) -> Group:
         known = group.keys()
@@ -167,8 +174,8 @@ class _Search:
 
 
 def _weaker_rules(game: Game, points: Points, stop: float) -> Permutations:
-    """Symmetries of legal and next alone: all, if they are few enough to be tried."""
+    """Symmetries of legal and next alone; if there are too many to try, they mean little."""
     left = max(0.1, stop - time.monotonic())
     generators = _generators(_rule_graph(game, points, False, left / 4), points, left / 2)
     elements = close_group(generators, ENUMERATED)
-    return generators if elements is None else elements
+    return generators[:0] if elements is None else elements
