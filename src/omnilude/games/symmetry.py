@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -69,7 +69,7 @@ class Symmetry:
 class Symmetries:
     """What was found; iterating gives the elements, the identity first."""
 
-    elements: tuple[Symmetry, ...]
+    elements: tuple[Symmetry, ...] = field(repr=False)
     """All of them, or a sample of at most `limit` where there are more."""
     method: Literal["rules", "playouts", "none"]
     """How all elements are known: proved from the rules, or some only tried out in random play."""

@@ -18,9 +18,8 @@ import numpy as np
 from omnilude import _core
 from omnilude.games.game import Game
 from omnilude.games.permutations import Permutations
-from omnilude.rules.gdl import GdlProgram, Stage
-from omnilude.rules.gdl.strata import stratify
-from omnilude.rules.gdl.terms import Kind, Rule, Term, Variable
+from omnilude.rules.gdl import GdlProgram
+from omnilude.rules.gdl.terms import Kind, Predicate, Rule, Term, Variable
 
 _INDICES = 4  # indices that are reversed and exchanged, those of most fluents first
 _CONTENTS = 3  # values that are permuted in every way where they have no order
@@ -116,20 +115,29 @@ def _join_places(program: GdlProgram) -> dict[Place, Place]:
             place = above
         return place
 
-    static = {
-        predicate
-        for stratum in stratify(program.rules, program.file)
-        if stratum.stage is Stage.STATIC
-        for predicate in stratum.predicates
-    }
+    changing = _changing_relations(program.rules)
     for rule in program.rules:
         held: dict[str, Place] = {}
         atoms = [rule.head, *(item.atom for item in rule.body if item.kind is not Kind.DISTINCT)]
         for atom in atoms:
-            if atom.name == "init" or atom.predicate not in static:
+            if atom.name == "init" or atom.predicate in changing:
                 for place, name in _variable_places(atom, inner=atom.name in _INNER):
                     leader[find(place)] = find(held.setdefault(name, place))
     return {place: find(place) for place in list(leader)}
+
+
+def _changing_relations(rules: Sequence[Rule]) -> set[Predicate]:
+    """Relations that rest on the position or on moves, or do so by their meaning."""
+    changing: set[Predicate] = {("true", 1), ("does", 2), ("next", 1), ("legal", 2), ("goal", 2)}
+    size = 0
+    while size < len(changing):
+        size = len(changing)
+        changing.update(
+            rule.head.predicate
+            for rule in rules
+            if any(literal.atom.predicate in changing for literal in rule.body)
+        )
+    return changing
 
 
 def _variable_places(atom: Term, inner: bool) -> Iterator[tuple[Place, str]]:
