@@ -237,7 +237,7 @@ def test_trees_are_kept_between_moves(name: str) -> None:
     """A kept tree goes on where it was: fewer evaluations, and its statistics add up."""
     game = load(name)
     evaluator = HashEvaluator(game)
-    search = SearchSettings.for_play(60, cache=0)
+    search = SearchSettings.for_play(60, root="puct", reuse=True, cache=0)
     pool = make_pool(game, search, 1)
     state = random_state(game, 2, 1)
     first = pool.analyse(state.block, evaluator)

@@ -79,16 +79,14 @@ class SearchSettings:
 
     @classmethod
     def for_play(cls, simulations: int = 100, **changes: Any) -> SearchSettings:
-        """To win rather than to explore: no noise, the best move always, trees kept."""
+        """To win rather than to explore: no noise, the best move always."""
         play = {
-            "root": "puct",
             "noise_fraction": 0.0,
             "gumbel_scale": 0.0,
             "temperature": 0.0,
             "final_temperature": 0.0,
             "temperature_moves": 0,
             "full_fraction": 1.0,
-            "reuse": True,
         }
         return make_settings(cls, {"simulations": simulations, **play, **changes})
 
