@@ -1,0 +1,53 @@
+"""Which network is built, and how large. Needs no PyTorch, so that command lines stay quick."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from omnilude.errors import SettingsError
+
+FAMILIES = ("residual", "p3", "gaz")
+
+PRESETS: dict[str, tuple[int, int]] = {  # channels, blocks of the residual network
+    "tiny": (16, 1),
+    "small": (32, 2),
+    "medium": (32, 4),
+    "large": (64, 6),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkSettings:
+    """The family and size of a network; `p3` and `gaz` take their sizes from the game alone."""
+
+    family: str = "residual"
+    """'residual' (ours), 'p3' (the n-D CNN of P3) or 'gaz' (P3's baseline, fully connected)."""
+    preset: str = "small"
+    """Size of the residual network: 'tiny', 'small', 'medium' or 'large'."""
+    channels: int | None = None
+    """Channels of the residual network instead of the preset's; quickest are multiples of 8."""
+    blocks: int | None = None
+    """Residual blocks instead of the preset's."""
+
+    def __post_init__(self) -> None:
+        if self.family not in FAMILIES:
+            raise SettingsError(
+                f"network family must be one of {', '.join(FAMILIES)}, not {self.family!r}"
+            )
+        if self.preset not in PRESETS:
+            raise SettingsError(
+                f"network preset must be one of {', '.join(PRESETS)}, not {self.preset!r}"
+            )
+        if self.channels is not None and not 1 <= self.channels <= 1024:
+            raise SettingsError(f"channels must be from 1 to 1024, not {self.channels}")
+        if self.blocks is not None and not 0 <= self.blocks <= 100:
+            raise SettingsError(f"blocks must be from 0 to 100, not {self.blocks}")
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Channels and blocks of the residual network."""
+        channels, blocks = PRESETS[self.preset]
+        return (
+            channels if self.channels is None else self.channels,
+            blocks if self.blocks is None else self.blocks,
+        )

@@ -1,0 +1,214 @@
+"""Evaluators: every engine answers as PyTorch does, within the stated tolerances."""
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from omnilude.errors import SettingsError
+from omnilude.networks import PRESETS, NetworkSettings, build_network
+from omnilude.networks.layout import StoredLayout
+from omnilude.networks.network import Network
+from omnilude.search.evaluator import (
+    FP32_TOLERANCE,
+    INT8_POLICY_TOLERANCE,
+    INT8_VALUE_TOLERANCE,
+    Answers,
+    Evaluator,
+    OnnxEvaluator,
+    OnnxInt8Evaluator,
+    TorchEvaluator,
+    choose_preset,
+    compare,
+    make_evaluator,
+    measure_rate,
+)
+from test_networks import (
+    CONNECT_FOUR,
+    LAYOUTS,
+    SMALL,
+    every_layout,
+    make_layout,
+    one_thread,
+    random_rows,
+    randomise,
+)
+
+__all__ = ["one_thread"]
+
+SLOTS = (8, 8)
+ROW_TOLERANCE = 1e-5  # of an answer on the other rows of its batch
+
+
+def small_network(seed: int = 0) -> Network:
+    return randomise(build_network(CONNECT_FOUR, SLOTS, NetworkSettings(preset="tiny")), seed)
+
+
+def make(engine: str, network: Network) -> Evaluator:
+    calibration = random_rows(CONNECT_FOUR, 64, seed=9)
+    return make_evaluator(network, engine=engine, calibration=calibration)
+
+
+def answer_plainly(network: Network, rows: np.ndarray) -> Answers:
+    with torch.no_grad():
+        logits, values = network(torch.from_numpy(rows))
+    return logits.numpy(), values.numpy()
+
+
+every_engine = pytest.mark.parametrize("engine", ["torch", "onnx", "onnx-int8"])
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "family"),
+    [(TorchEvaluator, "residual"), (OnnxEvaluator, "residual")],
+)
+@every_layout
+def test_exact_engines_agree_with_the_network(
+    evaluator: type[TorchEvaluator | OnnxEvaluator], family: str, layout: StoredLayout
+) -> None:
+    network = randomise(build_network(layout, (3, 4, 2), SMALL[family]))
+    rows = random_rows(layout, 7)
+    for given, wanted in zip(evaluator(network)(rows), answer_plainly(network, rows), strict=True):
+        np.testing.assert_allclose(given, wanted, atol=FP32_TOLERANCE)
+
+
+@pytest.mark.parametrize("name", ["board", "cube", "two boards"])
+def test_8_bit_integers_agree_within_tolerance(name: str) -> None:
+    layout = LAYOUTS[name]
+    network = randomise(build_network(layout, (5, 4), NetworkSettings(preset="small")))
+    evaluator = OnnxInt8Evaluator(network, random_rows(layout, 64))
+    assert evaluator.engine == "onnx-int8"
+    rows = random_rows(layout, 256, seed=5)
+    exact = answer_plainly(network, rows)
+    agreement = compare(exact, evaluator(rows), (5, 4))
+    assert 0 < agreement.policy < INT8_POLICY_TOLERANCE
+    assert 0 < agreement.value < INT8_VALUE_TOLERANCE
+    assert float(exact[0].std()) > 0.3  # there was something to agree on
+
+
+@every_engine
+def test_answers_are_arrays_for_the_core(engine: str) -> None:
+    evaluator = make(engine, small_network())
+    assert evaluator.engine == engine
+    for count in (1, 7, 128):
+        logits, values = evaluator(random_rows(CONNECT_FOUR, count))
+        assert (logits.shape, values.shape) == ((count, 16), (count, 2))
+        for array in (logits, values):
+            assert array.dtype == np.float32
+            assert array.flags.c_contiguous
+
+
+@every_engine
+def test_rows_do_not_depend_on_their_batch(engine: str) -> None:
+    evaluator = make(engine, small_network())
+    rows = random_rows(CONNECT_FOUR, 128)
+    logits, values = evaluator(rows)
+    for first, last in ((0, 1), (5, 12), (64, 128)):
+        part_logits, part_values = evaluator(rows[first:last])
+        np.testing.assert_allclose(part_logits, logits[first:last], atol=ROW_TOLERANCE)
+        np.testing.assert_allclose(part_values, values[first:last], atol=ROW_TOLERANCE)
+
+
+@every_engine
+def test_refresh_takes_new_weights_and_only_then(engine: str) -> None:
+    network = small_network()
+    evaluator = make(engine, network)
+    rows = random_rows(CONNECT_FOUR, 16)
+    before = evaluator(rows)
+    randomise(network, seed=1)
+    np.testing.assert_array_equal(evaluator(rows)[0], before[0])
+    evaluator.refresh(network)
+    after = evaluator(rows)
+    assert float(np.abs(after[0] - before[0]).max()) > 0.05
+    fresh = make(engine, network)(rows)
+    np.testing.assert_allclose(after[0], fresh[0], atol=ROW_TOLERANCE)
+    np.testing.assert_allclose(after[1], fresh[1], atol=ROW_TOLERANCE)
+
+
+def test_8_bit_integers_give_way_where_they_are_too_coarse(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("omnilude.search.evaluator.INT8_VALUE_TOLERANCE", 0.0)
+    network = small_network()
+    evaluator = OnnxInt8Evaluator(network, random_rows(CONNECT_FOUR, 32))
+    assert evaluator.engine == "onnx"
+    rows = random_rows(CONNECT_FOUR, 8)
+    np.testing.assert_array_equal(evaluator(rows)[1], OnnxEvaluator(network)(rows)[1])
+    monkeypatch.undo()
+    evaluator.refresh(network)
+    assert evaluator.engine == "onnx-int8"
+
+
+def test_comparison_of_answers() -> None:
+    even = (np.zeros((3, 4), np.float32), np.full((3, 2), 0.5, np.float32))
+    assert compare(even, even, (2, 2)).policy == 0
+    one_sided = (np.tile(np.float32([0, np.log(3), 0, 0]), (3, 1)), even[1] + np.float32(0.25))
+    agreement = compare(even, one_sided, (2, 2))
+    divergence = 0.5 * np.log(0.5 / 0.25) + 0.5 * np.log(0.5 / 0.75)  # for one player of two
+    assert agreement.policy == pytest.approx(divergence / 2)
+    assert agreement.value == pytest.approx(0.25)
+    assert not agreement.within_tolerance
+
+
+@pytest.mark.parametrize("engine", ["torch", "onnx"])
+def test_two_threads_with_an_evaluator_each(engine: str) -> None:
+    networks = [small_network(seed) for seed in (1, 2)]
+    rows = random_rows(CONNECT_FOUR, 32)
+    expected = [answer_plainly(network, rows) for network in networks]
+    evaluators = [make(engine, networks[0]) for _ in networks]
+    wrong: list[float] = []
+
+    def work(number: int) -> None:
+        for turn in range(8):
+            which = (number + turn) % 2
+            evaluators[number].refresh(networks[which])
+            for _ in range(3):
+                logits, _ = evaluators[number](rows)
+                difference = float(np.abs(logits - expected[which][0]).max())
+                if difference > FP32_TOLERANCE:
+                    wrong.append(difference)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_threads_of_torch_are_left_as_they_were() -> None:
+    evaluator = TorchEvaluator(small_network(), threads=2)
+    assert torch.get_num_threads() == 1
+    evaluator(random_rows(CONNECT_FOUR, 4))
+    assert torch.get_num_threads() == 1
+
+
+def test_auto_takes_an_engine_that_agrees() -> None:
+    network = small_network()
+    rows = random_rows(CONNECT_FOUR, 16)
+    calibration = random_rows(CONNECT_FOUR, 32)
+    for given in (None, calibration[:0], calibration):
+        evaluator = make_evaluator(network, calibration=given, batch=16)
+        allowed = ("torch", "onnx", "onnx-int8") if given is calibration else ("torch", "onnx")
+        assert evaluator.engine in allowed
+        assert compare(answer_plainly(network, rows), evaluator(rows), SLOTS).within_tolerance
+
+
+def test_settings_that_make_no_sense() -> None:
+    network = small_network()
+    with pytest.raises(SettingsError, match="engine must be one of"):
+        make_evaluator(network, engine="tensorflow")
+    with pytest.raises(SettingsError, match="needs calibration"):
+        make_evaluator(network, engine="onnx-int8")
+    with pytest.raises(SettingsError, match="calibrate"):
+        make_evaluator(network, engine="onnx-int8", calibration=random_rows(CONNECT_FOUR, 0))
+    for wrong in ({"threads": 0}, {"batch": 0}):
+        with pytest.raises(SettingsError, match="at least 1"):
+            make_evaluator(network, **wrong)
+
+
+def test_presets_by_rate() -> None:
+    layout = make_layout((2, 2, 1))
+    assert choose_preset(layout, (2,), rate=float("inf"), batch=2) == "tiny"
+    assert choose_preset(layout, (2,), rate=0, batch=2) == list(PRESETS)[-1]
+    network = build_network(layout, (2,))
+    assert measure_rate(TorchEvaluator(network), network, 2, seconds=0) > 0
