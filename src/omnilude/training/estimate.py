@@ -1,0 +1,238 @@
+"""What this machine will do: measured in well under a minute, before a run is begun."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from omnilude.encoding import make_encoding
+from omnilude.networks import PRESETS, build_network
+from omnilude.search.evaluator import choose_preset, make_evaluator, measure_rate
+from omnilude.training.batches import BatchMaker
+from omnilude.training.learner import Learner
+from omnilude.training.replay import Replay
+from omnilude.training.selfplay import Harvest, Orders
+from omnilude.training.settings import TrainingSettings
+from omnilude.training.targets import PolicyLayout, make_targets
+from omnilude.training.workers import choose_evaluator, count_cores, make_selfplay
+
+if TYPE_CHECKING:
+    from omnilude.games import Game
+
+ENGINES = ("torch", "onnx")
+POSITIONS = 100_000
+"""How long so many positions take is what people ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A way to share out the cores in self-play, and how fast it was."""
+
+    workers: int
+    inference_threads: int
+    backend: str
+    positions: float  # a second
+    evaluations: float  # a second
+    simulations: float  # a second
+    times: dict[str, float]  # shares of gather, evaluate, scatter, drain
+    cache_hits: float
+
+    @property
+    def name(self) -> str:
+        kind = (
+            self.backend
+            if self.workers > 1
+            else {"threads": "thread", "processes": "process"}[self.backend]
+        )
+        return f"{self.workers} {kind} x {self.inference_threads}"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Rates are a second."""
+
+    game: str
+    cores: int
+    preset: str
+    engine: str
+    evaluations: dict[str, dict[str, float]]  # by preset and engine, one thread
+    layouts: list[Layout]
+    samples: dict[int, float]  # learned from, by number of threads
+    recommended_preset: str
+    replay_ratio: float
+
+    @property
+    def best(self) -> Layout:
+        return max(self.layouts, key=lambda layout: layout.positions)
+
+    @property
+    def positions(self) -> float:
+        """Positions a second of a whole run: self-play and learning take turns."""
+        return 1 / (1 / self.best.positions + self.replay_ratio / max(self.samples.values()))
+
+    @property
+    def seconds(self) -> float:
+        """What POSITIONS positions take."""
+        return POSITIONS / self.positions
+
+    def to_dict(self) -> dict[str, Any]:
+        measured = asdict(self)
+        return measured | {"positions": self.positions, f"seconds_{POSITIONS}": self.seconds}
+
+
+def estimate_training(
+    game: Game,
+    settings: TrainingSettings | None = None,
+    *,
+    seconds: float = 3.0,
+    processes: bool = True,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Estimate:
+    """Measures evaluation, self-play and learning, each for some seconds.
+
+    The network is a new one: trained ones make games longer or shorter, and repeat positions more.
+    """
+    settings = settings or TrainingSettings()
+    cores = count_cores()
+    encoding, policy = make_encoding(game, settings.encoding), PolicyLayout.of(game)
+    torch.manual_seed(settings.seed)
+    evaluations: dict[str, dict[str, float]] = {}
+    for preset in PRESETS:
+        tell(f"evaluation, preset {preset}")
+        network = build_network(encoding, policy.slots, replace(settings.network, preset=preset))
+        evaluations[preset] = {}
+        for engine in ENGINES:
+            evaluator = make_evaluator(network, engine=engine)
+            evaluations[preset][engine] = measure_rate(
+                evaluator, network, settings.games_per_worker, seconds / 10
+            )
+    network = build_network(encoding, policy.slots, settings.network)
+    engine = choose_evaluator(game, encoding, network, settings).engine
+    layouts: list[Layout] = []
+    replay = Replay(settings.capacity, game.state_bytes, len(game.players))
+    for workers, threads, backend in list_layouts(cores, processes):
+        tell(f"self-play, {workers} {backend}, {threads} inference threads each")
+        asked = replace(settings, workers=workers, backend=backend)  # type: ignore[arg-type]
+        selfplay = make_selfplay(
+            game, encoding, network, asked, engine=engine, seed=1, inference_threads=threads
+        )
+        try:
+            selfplay.refresh(network, Orders(settings.search))
+            selfplay.collect(settings.games_per_worker, seconds)  # games get out of step
+            started = time.perf_counter()
+            harvest = selfplay.collect(10**9, seconds)
+            taken = time.perf_counter() - started
+        finally:
+            selfplay.close()
+        layouts.append(_describe(workers, threads, backend, harvest, taken))
+        for records in harvest.records:
+            replay.add(make_targets(records, policy, surprise=False))
+    samples = {}
+    for threads in sorted({1, cores}):
+        tell(f"learning, {threads} threads")
+        samples[threads] = measure_learning(game, settings, replay, threads, seconds)
+    return Estimate(
+        game=game.name,
+        cores=cores,
+        preset=settings.network.preset,
+        engine=engine,
+        evaluations=evaluations,
+        layouts=layouts,
+        samples=samples,
+        recommended_preset=choose_preset(encoding, policy.slots, batch=settings.games_per_worker),
+        replay_ratio=settings.replay_ratio,
+    )
+
+
+def list_layouts(cores: int, processes: bool) -> list[tuple[int, int, str]]:
+    """Workers, inference threads of each, and back end."""
+    layouts = [(cores, 1, "threads")]
+    if cores > 1:
+        layouts.append((1, cores, "threads"))
+    if processes:
+        layouts.append((cores, 1, "processes"))
+    return layouts
+
+
+def measure_learning(
+    game: Game, settings: TrainingSettings, replay: Replay, threads: int, seconds: float
+) -> float:
+    """Samples a second."""
+    encoding, policy = make_encoding(game, settings.encoding), PolicyLayout.of(game)
+    learner = Learner(build_network(encoding, policy.slots, settings.network), settings)
+    batches = BatchMaker(game, encoding, replay, size=settings.batch_size)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        learner.learn(2, batches.make, rate=lambda _: 0.0, value_mix=0.5)
+        started = time.perf_counter()
+        steps, _ = learner.learn(
+            10**9,
+            batches.make,
+            rate=lambda _: 0.0,
+            value_mix=0.5,
+            stop=lambda: time.perf_counter() - started > seconds,
+        )
+        return steps * settings.batch_size / (time.perf_counter() - started)
+    finally:
+        torch.set_num_threads(before)
+
+
+def print_estimate(estimate: Estimate, console: Console) -> None:
+    title = f"{estimate.game} on {estimate.cores} cores"
+    table = Table(title=f"{title}: evaluations a second, one thread", title_justify="left")
+    for column in ("preset", *ENGINES):
+        table.add_column(column, justify="left" if column == "preset" else "right")
+    for preset, rates in estimate.evaluations.items():
+        table.add_row(preset, *(f"{rates[engine]:,.0f}" for engine in ENGINES))
+    console.print(table)
+    table = Table(title=f"Self-play, preset {estimate.preset}, {estimate.engine}")
+    for column in (
+        "workers x inference threads", "positions/s", "simulations/s", "network", "search, engine",
+        "from the cache",
+    ):  # fmt: skip
+        table.add_column(column, justify="right")
+    for layout in estimate.layouts:
+        table.add_row(
+            layout.name,
+            f"{layout.positions:,.0f}",
+            f"{layout.simulations:,.0f}",
+            f"{layout.times['evaluate']:.0%}",
+            f"{1 - layout.times['evaluate']:.0%}",
+            f"{layout.cache_hits:.0%}",
+        )
+    console.print(table)
+    for threads, rate in estimate.samples.items():
+        console.print(f"learning with {threads} thread{'s' * (threads > 1)}: {rate:,.0f} samples/s")
+    console.print(
+        f"a run of {POSITIONS:,} positions, {estimate.replay_ratio:g} samples each, takes about "
+        f"{estimate.seconds / 60:.1f} minutes ({estimate.positions:,.0f} positions/s)"
+    )
+    best = estimate.best
+    console.print(
+        f"recommended: --preset {estimate.recommended_preset} --workers {best.workers} "
+        f"--backend {best.backend}"
+    )
+
+
+def _describe(workers: int, threads: int, backend: str, harvest: Harvest, seconds: float) -> Layout:
+    counts, total = harvest.counters, harvest.times.total or np.nan
+    # Positions made, not only those of finished games: in a short time few games end.
+    evaluations, cached = counts.get("evaluations", 0), counts.get("cached", 0)
+    return Layout(
+        workers=workers,
+        inference_threads=threads,
+        backend=backend,
+        positions=counts.get("positions", 0) / seconds,
+        evaluations=evaluations / seconds,
+        simulations=counts.get("simulations", 0) / seconds,
+        times={name: getattr(harvest.times, name) / total for name in harvest.times.__slots__},
+        cache_hits=cached / max(1, cached + evaluations),
+    )

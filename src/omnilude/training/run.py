@@ -1,0 +1,300 @@
+"""The run folder: all that a run needs to go on after it was killed at any instant.
+
+    settings.toml   every setting, with its help
+    rules.kif       the rules that are learned
+    state.json      the last commit: counters, and the name of every file that belongs to it
+    state/          weights, their average and the optimiser's moments (safetensors)
+    replay/         the positions of the replay buffer, a chunk a commit (npz)
+    games/          finished games, the newest (JSON lines, gzip)
+    checkpoints/    what players are made from, thinned out
+    metrics.jsonl   a line an iteration;  tensorboard/  the same for TensorBoard
+    lock            who trains it
+
+Files are written under new names, then `state.json` is replaced in one step, then files that it
+does not name any more are removed. What a killed process wrote after its last commit is not named,
+and is removed at the next start; `metrics.jsonl` is cut to the length it had.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from omnilude.errors import CheckpointError, SettingsError
+from omnilude.networks.files import write_atomically
+from omnilude.training.lock import FolderLock
+from omnilude.training.options import flatten
+from omnilude.training.settings import CHANGEABLE, TrainingSettings
+from omnilude.training.targets import Targets
+from omnilude.training.thinning import thin
+from omnilude.training.toml import read_toml, write_toml
+
+if TYPE_CHECKING:
+    import torch
+
+    from omnilude.games import Game
+
+MANAGED = ("state", "replay", "games", "checkpoints")
+"""Folders in which files that the state does not name are removed."""
+KEPT_CHECKPOINTS = 25
+FORMAT = 1
+
+
+@dataclass(slots=True)
+class RunState:
+    """The last commit, as in state.json."""
+
+    format: int = FORMAT
+    rules: str = ""  # fingerprint
+    session: int = 0  # starts so far: each has random numbers of its own
+    elapsed: float = 0.0  # seconds, over all sessions
+    iteration: int = 0
+    positions: int = 0
+    games: int = 0
+    steps: int = 0
+    owed: float = 0.0  # samples that the learner has still to draw
+    metrics_bytes: int = 0
+    random: dict[str, Any] = field(default_factory=dict)
+    scores: dict[str, float] = field(default_factory=dict)  # of the last assessment
+    learner: str = ""  # file
+    replay: list[dict[str, Any]] = field(default_factory=list)  # file, positions
+    kept_games: list[dict[str, Any]] = field(default_factory=list)  # file, games
+    checkpoints: list[dict[str, Any]] = field(default_factory=list)
+    """All there ever were: step, positions, elapsed, and the file, "" where thinned out."""
+
+    def files(self) -> set[str]:
+        named = [chunk["file"] for chunk in (*self.replay, *self.kept_games, *self.checkpoints)]
+        return {name for name in (self.learner, *named) if name}
+
+
+class Run:
+    """An open run folder. `state` is what the next commit will write."""
+
+    def __init__(self, folder: Path, game: Game, settings: TrainingSettings | None) -> None:
+        from omnilude.networks import rules_fingerprint
+
+        self.folder = folder
+        if folder.exists() and not is_run(folder) and _strangers(folder):
+            raise SettingsError(f"{folder} is not a run folder, and not empty")
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FolderLock(folder)
+        try:
+            stored = load_settings(folder)
+            self.settings = settings or stored or TrainingSettings()
+            self.state = load_state(folder) or RunState(rules=rules_fingerprint(game))
+            self.resumed = self.state.learner != ""
+            if self.resumed and self.state.rules != rules_fingerprint(game):
+                raise CheckpointError(f"{folder} has learned other rules than those of {game.name}")
+            if self.resumed and stored:
+                check_changes(stored, self.settings, folder / "settings.toml")
+            title = f"Settings of a training run of {game.name}, as `omnilude train` made them."
+            write_atomically(folder / "rules.kif", rules_text(game).encode())
+            write_atomically(folder / "settings.toml", write_toml(self.settings, title).encode())
+            self._clean()
+            self._metrics = (folder / "metrics.jsonl").open("ab")
+        except BaseException:
+            self._lock.release()
+            raise
+        self.state.session += 1
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._metrics.close()
+        self._lock.release()
+
+    # --- writing: nothing counts until `commit` ---
+
+    def add_metrics(self, values: Mapping[str, Any]) -> None:
+        self._metrics.write(json.dumps(dict(values)).encode() + b"\n")
+        self._metrics.flush()
+
+    def add_chunk(self, targets: Targets) -> None:
+        """Positions for the replay buffer."""
+        if not targets.positions:
+            return
+        buffer = io.BytesIO()
+        np.savez(buffer, allow_pickle=False, **targets.arrays())
+        name = self._name("replay", "npz")
+        write_atomically(self.folder / name, buffer.getvalue())
+        self.state.replay.append({"file": name, "positions": targets.positions})
+
+    def drop_chunks(self, needed: int) -> None:
+        """Forgets the oldest chunks, as long as so many positions remain."""
+        chunks = self.state.replay
+        total = sum(chunk["positions"] for chunk in chunks)
+        while chunks and total - chunks[0]["positions"] >= needed:
+            total -= chunks.pop(0)["positions"]
+
+    def add_games(self, games: Sequence[dict[str, Any]]) -> None:
+        if not games or not self.settings.kept_games:
+            return
+        games = games[-self.settings.kept_games :]
+        lines = "".join(json.dumps(game, separators=(",", ":")) + "\n" for game in games)
+        name = self._name("games", "jsonl.gz")
+        write_atomically(self.folder / name, gzip.compress(lines.encode(), 1, mtime=0))
+        kept = self.state.kept_games
+        kept.append({"file": name, "games": len(games)})
+        while sum(f["games"] for f in kept) - kept[0]["games"] >= self.settings.kept_games:
+            kept.pop(0)
+
+    def add_checkpoint(self, name: str, **facts: Any) -> None:
+        """Names a checkpoint that was just written, and thins out the older ones."""
+        checkpoints = self.state.checkpoints
+        checkpoints[:] = [one for one in checkpoints if one["file"] != name]
+        checkpoints.append({"file": name, **facts})
+        kept = [one for one in checkpoints if one["file"]]
+        for number in thin([one["elapsed"] for one in kept], KEPT_CHECKPOINTS):
+            kept[number]["file"] = ""
+
+    def commit(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Makes everything that was added, and these tensors of the learner, the state that the
+        next start begins from."""
+        import safetensors.torch
+
+        name = self._name("state", "safetensors")
+        contiguous = {key: tensor.detach().contiguous() for key, tensor in tensors.items()}
+        write_atomically(self.folder / name, safetensors.torch.save(contiguous))
+        self.state.learner = name
+        os.fsync(self._metrics.fileno())
+        self.state.metrics_bytes = self._metrics.tell()
+        write_atomically(
+            self.folder / "state.json", json.dumps(asdict(self.state), indent=1).encode()
+        )
+        self._remove_unnamed()
+
+    # --- reading ---
+
+    def load_tensors(self) -> dict[str, torch.Tensor]:
+        import safetensors.torch
+
+        return safetensors.torch.load_file(self.folder / self.state.learner)
+
+    def load_chunks(self) -> list[Targets]:
+        """The chunks of the replay buffer, oldest first."""
+        chunks = []
+        for chunk in self.state.replay:
+            with np.load(self.folder / chunk["file"], allow_pickle=False) as arrays:
+                chunks.append(Targets(**arrays))
+        return chunks
+
+    # --- keeping order ---
+
+    def _name(self, folder: str, ending: str) -> str:
+        """A name that no file has: not even one that a killed session left behind counts."""
+        number = self.state.session * 1_000_000 + self.state.iteration
+        name = f"{folder}/{number:012}.{ending}"
+        while (self.folder / name).exists():
+            number += 1
+            name = f"{folder}/{number:012}.{ending}"
+        return name
+
+    def _clean(self) -> None:
+        """What a killed process left: half-written files, and lines after the last commit."""
+        for folder in MANAGED:
+            (self.folder / folder).mkdir(exist_ok=True)
+        for part in self.folder.glob(".*.part"):
+            part.unlink()
+        self._remove_unnamed()
+        metrics = self.folder / "metrics.jsonl"
+        if metrics.exists() or self.state.metrics_bytes:
+            with metrics.open("ab") as file:
+                file.truncate(self.state.metrics_bytes)
+
+    def _remove_unnamed(self) -> None:
+        named = self.state.files()
+        for folder in MANAGED:
+            for path in (self.folder / folder).iterdir():
+                # A checkpoint is several files with one stem.
+                name = f"{folder}/{path.name}"
+                if not any(name == one or name.startswith(f"{one}.") for one in named):
+                    path.unlink()
+
+
+def is_run(folder: Path) -> bool:
+    return (folder / "settings.toml").is_file()
+
+
+def load_settings(folder: Path) -> TrainingSettings | None:
+    """The settings of a run, or None where there is no run."""
+    path = folder / "settings.toml"
+    if not path.is_file():
+        return None
+    return read_toml(path.read_text(encoding="utf-8"), TrainingSettings(), file=str(path))
+
+
+def load_state(folder: Path) -> RunState | None:
+    path = folder / "state.json"
+    if not path.is_file():
+        return None
+    values = json.loads(path.read_text(encoding="utf-8"))
+    if values.get("format") != FORMAT:
+        raise CheckpointError(
+            f"{path} has format {values.get('format')}, but this version reads {FORMAT}"
+        )
+    known = {one.name for one in fields(RunState)}
+    return RunState(**{name: value for name, value in values.items() if name in known})
+
+
+def newest_checkpoint(folder: Path) -> Path:
+    """The newest checkpoint of a run, for `networks.load_checkpoint`."""
+    state = load_state(folder)
+    kept = [one["file"] for one in state.checkpoints if one["file"]] if state else []
+    if not kept:
+        raise CheckpointError(f"{folder} has no checkpoint yet")
+    return folder / str(kept[-1])
+
+
+def load_metrics(folder: Path) -> list[dict[str, Any]]:
+    """The lines of metrics.jsonl, without one that is half written."""
+    path = folder / "metrics.jsonl"
+    if not path.is_file():
+        return []
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines[:-1]]
+
+
+def check_changes(stored: TrainingSettings, given: TrainingSettings, file: Path) -> None:
+    """A run goes on with the settings it began with, but for its budgets and its machine."""
+    old, new = flatten(stored), flatten(given)
+    for name in new:
+        if old[name] != new[name] and name not in CHANGEABLE:
+            raise SettingsError(
+                f"{name} is {new[name]!r}, but the run began with {old[name]!r} ({file}): "
+                "leave it as it was, or train in another folder"
+            )
+
+
+def rules_text(game: Game) -> str:
+    """The rules of a game: its rulesheet where there is one, else the rules that were read."""
+    path = Path(game.file)
+    if path.is_file():
+        return path.read_bytes().decode("utf-8", errors="replace")
+    assert game.program is not None
+    return "".join(f"{rule}\n" for rule in game.program.rules)
+
+
+def _strangers(folder: Path) -> bool:
+    """Whether there is anything that a run killed at its very beginning would not have left."""
+    ours = {"lock", "rules.kif", *MANAGED}
+    return any(
+        path.name not in ours and not path.name.endswith(".part") for path in folder.iterdir()
+    )

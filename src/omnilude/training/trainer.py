@@ -1,0 +1,332 @@
+"""The trainer: everything a run is made of, and the order in which it is used."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from omnilude.encoding import make_encoding
+from omnilude.networks import build_network, save_checkpoint
+from omnilude.search.evaluator import CALIBRATION_ROWS
+from omnilude.training.batches import BatchMaker, usable_symmetries
+from omnilude.training.learner import Learner
+from omnilude.training.loop import Assess
+from omnilude.training.progress import Display, Summary
+from omnilude.training.records import describe_games
+from omnilude.training.replay import Replay
+from omnilude.training.reporter import Reporter, peak_memory
+from omnilude.training.run import Run
+from omnilude.training.selfplay import Harvest, Orders, SelfPlay, derive_seed
+from omnilude.training.targets import PolicyLayout, Targets, join_targets, make_targets
+from omnilude.training.threads import PROBED_SECONDS, PROBED_STEPS, ThreadChoice
+from omnilude.training.workers import choose_evaluator, count_cores, make_selfplay
+
+if TYPE_CHECKING:
+    from omnilude.games import Game
+
+FIRST_BATCHES = 8
+"""Learning begins with so many batches of positions in the buffer."""
+LONGEST_SLICE = 10.0
+"""Seconds of play or learning after which the trainer looks around."""
+SAVED_GAMES = 200
+"""Finished games of one commit that are written down at most."""
+
+
+class Trainer:
+    def __init__(
+        self,
+        game: Game,
+        run: Run,
+        *,
+        assess: Assess | None,
+        display: Display,
+        interrupted: threading.Event,
+        started: float,
+    ) -> None:
+        self.game, self.run, self.settings = game, run, run.settings
+        self.assess, self.display, self.interrupted = assess, display, interrupted
+        settings, state = run.settings, run.state
+        self.cores = count_cores()
+        self._offset = started - state.elapsed  # perf_counter at which the run would have begun
+        self._session_start = (state.elapsed, state.positions)
+        self.encoding = make_encoding(game, settings.encoding)
+        self.layout = PolicyLayout.of(game)
+        torch.manual_seed(derive_seed(settings.seed) % (1 << 63))
+        network = build_network(self.encoding, self.layout.slots, settings.network)
+        self.learner = Learner(network, settings)
+        self.replay = Replay(settings.capacity, game.state_bytes, len(game.players))
+        symmetries = usable_symmetries(game) if settings.augment else ()
+        self.batches = BatchMaker(
+            game,
+            self.encoding,
+            self.replay,
+            size=settings.batch_size,
+            symmetries=symmetries,
+            finals=settings.final_weight > 0,
+            seed=derive_seed(settings.seed, 1),
+        )
+        self._uncommitted: list[Targets] = []
+        self._finished: list[dict[str, Any]] = []
+        self._committed_at = self._checkpointed_at = self._assessed_at = state.elapsed
+        self._threads = ThreadChoice(max(1, self.cores // 2) if settings.overlap else self.cores)
+        self._ahead = Harvest()  # what was played while learning, and counts for the next iteration
+        if run.resumed:
+            self._restore()
+        else:
+            self.commit()
+        self.evaluator = choose_evaluator(game, self.encoding, self.learner.player, settings)
+        self.selfplay: SelfPlay = make_selfplay(
+            game,
+            self.encoding,
+            self.learner.player,
+            settings,
+            engine=self.evaluator.engine,
+            seed=derive_seed(settings.seed, 2, state.session),
+            tell=display.tell,
+        )
+        self.reporter = Reporter(game.name, run, display, self.evaluator.engine)
+
+    def _restore(self) -> None:
+        state = self.run.state
+        self.learner.load_tensors(self.run.load_tensors(), state.steps)
+        for chunk in self.run.load_chunks():
+            self.replay.add(chunk)
+        self.batches.random.bit_generator.state = state.random
+        self._checkpointed_at = max((c["elapsed"] for c in state.checkpoints), default=0.0)
+
+    # --- time and budget ---
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of the run, over all sessions."""
+        return time.perf_counter() - self._offset
+
+    @property
+    def progress(self) -> float:
+        return self.settings.progress(self.elapsed, self.run.state.positions)
+
+    @property
+    def halted(self) -> bool:
+        """No time is left. Where only positions are, what was played is still learned from."""
+        minutes = self.settings.minutes
+        return self.interrupted.is_set() or (minutes > 0 and self.elapsed >= 60 * minutes)
+
+    # --- the loop ---
+
+    def go(self) -> None:
+        while not self.halted and (self.progress < 1 or self._owed_steps()):
+            self._iterate()
+        self._checkpoint()
+        self.commit()
+
+    def _iterate(self) -> None:
+        """Some self-play, and the learning that is owed for it."""
+        state, settings = self.run.state, self.settings
+        started = self.elapsed
+        self.selfplay.refresh(self.learner.player, self._orders())
+        harvest, self._ahead = self._ahead, Harvest()
+        quota = settings.iteration_positions
+        while harvest.positions < quota and self.progress < 1 and not self.halted:
+            harvest.add(self._play(quota - harvest.positions))
+            self._commit_when_due()
+        played = self.elapsed
+        steps, losses = self._learn()
+        learned = self.elapsed
+        state.iteration += 1
+        if self._due(self._checkpointed_at, settings.checkpoint_minutes):
+            self._checkpoint()
+        self.reporter.log(
+            harvest,
+            losses,
+            self._assess_when_due(),
+            elapsed=learned,
+            new_steps=steps,
+            positions_per_second=harvest.positions / (learned - started),
+            seconds=learned - started,
+            play_seconds=harvest.times.total / self.selfplay.workers,
+            wait_seconds=played - started,
+            learn_seconds=learned - played,
+            window=min(len(self.replay), self.replay.window),
+            simulations=settings.simulations_at(self.progress),
+            learning_rate=settings.rate_at(self.progress, state.steps),
+            learning_threads=self._threads.best,
+        )
+        self._commit_when_due()
+
+    def _play(self, positions: int) -> Harvest:
+        settings, base = self.settings, self.run.state.positions
+
+        def more(count: int) -> bool:
+            self.reporter.show("self-play", self.elapsed, positions=base + count)
+            spent = settings.progress(self.elapsed, base + count)
+            return spent < 1 and not self.interrupted.is_set()
+
+        harvest = self.selfplay.collect(positions, settings.commit_seconds or LONGEST_SLICE, more)
+        self._take(harvest)
+        return harvest
+
+    def _take(self, harvest: Harvest) -> None:
+        """Adds what was played to the replay buffer and the counts."""
+        state, settings = self.run.state, self.settings
+        for records in harvest.records:
+            targets = make_targets(records, self.layout, surprise=settings.surprise)
+            self.replay.add(targets)
+            self._uncommitted.append(targets)
+            self._finished += describe_games(self.game, records, SAVED_GAMES)
+            state.positions += records.positions
+            state.games += records.games
+            state.owed += targets.positions * settings.replay_ratio
+
+    def _learn(self) -> tuple[int, dict[str, float]]:
+        """All the steps that are owed; returns how many, and the mean of each metric."""
+        state, settings = self.run.state, self.settings
+        owed = self._owed_steps()
+        self.replay.set_window(settings.window_at(state.positions))
+        done, sums = 0, dict[str, float]()
+        while done < owed and not self.halted:
+            threads, tried = self._threads.choose()
+            torch.set_num_threads(threads)
+            begun = self.elapsed
+            seconds = PROBED_SECONDS if tried else settings.commit_seconds or LONGEST_SLICE
+            overlapped = self._play_meanwhile(threads)
+            steps, means = self.learner.learn(
+                min(owed - done, PROBED_STEPS) if tried else owed - done,
+                self.batches.make,
+                rate=lambda step: settings.rate_at(self.progress, step),
+                value_mix=settings.value_mix_at(self.progress),
+                stop=partial(self._stop_learning, begun + seconds, overlapped),
+            )
+            state.owed -= steps * settings.batch_size
+            state.steps = self.learner.step
+            done += steps
+            self._threads.note(threads, steps, self.elapsed - begun, phase=done >= owed)
+            for name, mean in means.items():
+                sums[name] = sums.get(name, 0.0) + mean * steps
+            if overlapped:
+                harvest = self.selfplay.end()
+                self._take(harvest)
+                self._ahead.add(harvest)
+            self._commit_when_due()
+        return done, {name: value / done for name, value in sums.items()} if done else {}
+
+    def _owed_steps(self) -> int:
+        """Steps that make up for the positions played; none while there are too few of them."""
+        size = self.settings.batch_size
+        ready = len(self.replay) >= min(FIRST_BATCHES * size, self.replay.capacity)
+        return int(self.run.state.owed // size) if ready else 0
+
+    def _play_meanwhile(self, threads: int) -> bool:
+        """Lets the workers whose cores do not learn play on, up to the next iteration's quota;
+        returns whether there are any."""
+        settings, state = self.settings, self.run.state
+        workers = min(self.selfplay.workers, self.cores - threads)
+        wanted = settings.iteration_positions - self._ahead.positions
+        if settings.positions:
+            wanted = min(wanted, settings.positions - state.positions)
+        if not settings.overlap or workers < 1 or wanted < 1:
+            return False
+        self.selfplay.begin(wanted, workers)
+        return True
+
+    def _stop_learning(self, end: float, overlapped: bool) -> bool:
+        played = self.selfplay.poll() if overlapped else 0
+        self.reporter.show(
+            "learning",
+            self.elapsed,
+            positions=self.run.state.positions + played,
+            steps=self.learner.step,
+        )
+        return self.halted or self.elapsed > end
+
+    def _orders(self) -> Orders:
+        settings = self.settings
+        search = replace(settings.search, simulations=settings.simulations_at(self.progress))
+        orders = Orders(search)
+        if settings.archive_share and len(self.replay):
+            drawn = self.replay.draw(settings.archive_size, self.batches.random)
+            orders = replace(orders, starts=self.replay.states(drawn), share=settings.archive_share)
+        if self.evaluator.engine == "onnx-int8" and len(self.replay):
+            drawn = self.replay.draw(CALIBRATION_ROWS, self.batches.random)
+            orders = replace(orders, calibration=self.encoding.encode(self.replay.states(drawn)))
+        return orders
+
+    def _assess_when_due(self) -> dict[str, float]:
+        """Scores, now and then and at the end; else nothing."""
+        minutes = self.settings.assess_minutes
+        ended = self.progress >= 1 and minutes > 0
+        if not self.assess or not (ended or self._due(self._assessed_at, minutes)):
+            return {}
+        self.reporter.show("assessing", self.elapsed)
+        self.evaluator.refresh(self.learner.player)
+        scores = self.assess(self.learner.player, self.evaluator)
+        self._assessed_at = self.elapsed
+        self.run.state.scores = {name: float(score) for name, score in scores.items()}
+        return self.run.state.scores
+
+    # --- writing down ---
+
+    def _due(self, last: float, minutes: float) -> bool:
+        return minutes > 0 and self.elapsed - last >= 60 * minutes
+
+    def _commit_when_due(self) -> None:
+        if self.elapsed - self._committed_at >= self.settings.commit_seconds:
+            self.commit()
+
+    def commit(self) -> None:
+        run, state = self.run, self.run.state
+        if self._uncommitted:
+            run.add_chunk(join_targets(self._uncommitted))
+        run.add_games(self._finished)
+        run.drop_chunks(len(self.replay))
+        state.random = dict(self.batches.random.bit_generator.state)
+        state.elapsed = self.elapsed
+        run.commit(self.learner.tensors())
+        self._uncommitted, self._finished = [], []
+        self._committed_at = self.elapsed
+
+    def _checkpoint(self) -> None:
+        state = self.run.state
+        name = f"checkpoints/step-{state.steps:08}"
+        facts = {
+            "step": state.steps,
+            "positions": state.positions,
+            "games": state.games,
+            "elapsed": round(self.elapsed, 3),
+        }
+        save_checkpoint(
+            self.run.folder / name, self.learner.player, self.game, step=state.steps, extra=facts
+        )
+        self.run.add_checkpoint(name, **facts)
+        self._checkpointed_at = self.elapsed
+
+    def close(self) -> None:
+        self.selfplay.close()
+        self.reporter.close()
+
+    def summary(self) -> Summary:
+        state = self.run.state
+        elapsed, positions = self._session_start
+        kept = [one for one in state.checkpoints if one["file"]]
+        return Summary(
+            folder=self.run.folder,
+            game=self.game.name,
+            finished=self.progress >= 1,
+            elapsed=state.elapsed,
+            iterations=state.iteration,
+            games=state.games,
+            positions=state.positions,
+            steps=state.steps,
+            parameters=self.learner.network.parameter_count,
+            engine=self.evaluator.engine,
+            rate=(state.positions - positions) / max(1e-9, state.elapsed - elapsed),
+            search_share=self.reporter.times.search_share,
+            memory=peak_memory(),
+            losses=dict(self.reporter.status.losses),
+            scores=dict(state.scores),
+            checkpoint=self.run.folder / kept[-1]["file"] if kept else None,
+        )

@@ -1,0 +1,100 @@
+"""The workers that settings ask for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnilude.games.statistics import random_play
+from omnilude.search.evaluator import make_evaluator
+from omnilude.training.processes import ProcessSelfPlay, Task
+from omnilude.training.run import rules_text
+from omnilude.training.selfplay import SelfPlay, ThreadedSelfPlay, Worker
+from omnilude.training.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from omnilude.encoding import Encoding
+    from omnilude.games import Game
+    from omnilude.networks import Network
+    from omnilude.search.evaluator import Evaluator
+
+CALIBRATION_GAMES = 64
+
+
+def count_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def choose_evaluator(
+    game: Game,
+    encoding: Encoding,
+    network: Network,
+    settings: TrainingSettings,
+    *,
+    engine: str | None = None,
+    threads: int = 1,
+) -> Evaluator:
+    """An evaluator as self-play needs it."""
+    engine = engine or settings.engine
+    rows = random_rows(game, encoding) if engine == "onnx-int8" else None
+    return make_evaluator(
+        network, engine=engine, threads=threads, calibration=rows, batch=settings.games_per_worker
+    )
+
+
+def random_rows(game: Game, encoding: Encoding, most: int = 512) -> NDArray[np.float32]:
+    """Rows of positions of random play: what engines with integers are first calibrated on."""
+    steps = random_play(game, CALIBRATION_GAMES, seed=0, max_length=100)
+    states = np.concatenate([step.states[step.live] for step in steps])
+    return encoding.encode(np.random.default_rng(0).permutation(states)[:most])
+
+
+def make_selfplay(
+    game: Game,
+    encoding: Encoding,
+    network: Network,
+    settings: TrainingSettings,
+    *,
+    engine: str,
+    seed: int,
+    inference_threads: int = 1,
+    tell: Callable[[str], None] = lambda _: None,
+) -> SelfPlay:
+    """Workers that play with this network; `engine` must be a certain one, not 'auto'."""
+    workers = settings.workers or count_cores()
+    if settings.backend == "processes":
+        task = Task(
+            rules=rules_text(game),
+            name=game.name,
+            encoding=settings.encoding,
+            network=settings.network,
+            search=settings.search,
+            engine=engine,
+            games=settings.games_per_worker,
+            number=0,
+            workers=workers,
+            seed=seed,
+        )
+        return ProcessSelfPlay([replace(task, number=k) for k in range(workers)], tell)
+
+    def make_worker(number: int) -> Worker:
+        return Worker(
+            game,
+            encoding,
+            settings.search,
+            choose_evaluator(
+                game, encoding, network, settings, engine=engine, threads=inference_threads
+            ),
+            games=settings.games_per_worker,
+            seed=seed,
+            number=number,
+            workers=workers,
+        )
+
+    return ThreadedSelfPlay(make_worker, workers)
