@@ -1,6 +1,8 @@
 """The command line, as a user meets it."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,9 +27,26 @@ def run(*arguments: str, code: int = 0) -> Result:
 
 def test_help_names_every_command() -> None:
     output = run("--help").output
-    for command in ("games", "check", "perft", "playout", "bench", "demo"):
+    commands = "games check perft playout encode symmetries train match rate export bench demo"
+    for command in commands.split():
         assert command in output
         assert "--help" in run(command, "--help").output
+    assert "--help" in run("bench", "train", "--help").output
+
+
+def test_nothing_heavy_is_imported_for_small_commands() -> None:
+    code = """
+import sys
+from omnilude.cli import app
+for arguments in (["--help"], ["games"], ["train", "--help"], ["bench", "no-such-game"]):
+    try:
+        app(arguments)
+    except SystemExit:
+        pass
+heavy = {"torch", "matplotlib", "onnx", "onnxruntime", "tensorboard", "igraph"}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, capture_output=True)
 
 
 def test_version() -> None:
@@ -110,13 +129,106 @@ def test_playout_shows_only_the_usual_goals_of_games_with_many() -> None:
     assert "other values" in output
 
 
-def test_demo_plays_measures_and_says_what_to_try() -> None:
-    output = run("demo", "--pause", "0").output
+# --- learning: one tiny run for all ---
+
+TINY = (
+    "--minutes 0 --positions 1000 --preset tiny --simulations 4 --games-per-worker 16 --workers 1 "
+    "--iteration-positions 300 --batch-size 32 --replay-ratio 0.5 --checkpoint-minutes 0.0005 "
+    "--assess-minutes 0.0005 --assess-games 2 --assess-simulations 2 --no-augment --engine onnx"
+).split()
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "tiny"
+    output = run("train", "tic-tac-toe", "--run", str(folder), *TINY).output
+    for text in ("positions a second", "mean score, random", "report.html", "What to try next"):
+        assert text in output
+    return folder
+
+
+def test_train_goes_on_and_keeps_its_settings(trained: Path) -> None:
+    output = run("train", "tic-tac-toe", "--run", str(trained)).output
+    assert "is done" in " ".join(output.split())
+    wrong = run("train", "tic-tac-toe", "--run", str(trained), "--batch-size", "64", code=1).output
+    assert "batch_size is 64, but the run began with 32" in " ".join(wrong.split())
+    assert "other rules" in run("train", "hex-7x7", "--run", str(trained), code=1).output
+
+
+def test_train_refuses_settings_that_make_no_sense(tmp_path: Path) -> None:
+    for wrong, message in (("--family=cnn", "family"), ("--value-mix=2", "between 0 and 1")):
+        run_ = ("train", "tic-tac-toe", "--run", str(tmp_path / "x"), wrong)
+        assert message in run(*run_, code=1).output
+
+
+def test_match_finds_the_game_of_a_run(trained: Path, tmp_path: Path) -> None:
+    file = tmp_path / "match.json"
+    players = (f"{trained}:sims=4", "random")
+    output = run("match", *players, "--games", "4", "--output", str(file)).output
+    assert "4 games" in output
+    assert "as x" in output
+    saved = json.loads(file.read_text())
+    assert saved["tallies"]["random"]["all"]["games"] == 4
+    assert saved["settings"]["seed"] == 0
+
+
+def test_match_of_players_without_a_run(tmp_path: Path) -> None:
+    output = run("match", "uct:20", "random", "--game", "tower", "--games=4", "--together").output
+    assert "as builder1" in output
+    output = run(
+        "match", "uct:5", "random", "--game=pacman-3p", "--games=2", "--roles=pacman"
+    ).output
+    assert "as pacman" in output
+    assert "which game?" in run("match", "random", "random", code=1).output
+    assert "no player 'x'" in run("match", "x", "random", "--game", "tower", code=1).output
+
+
+def test_rate(trained: Path) -> None:
+    options = "--games 2 --checkpoints 2 --sims 2 --anchors random".split()
+    output = run("rate", str(trained), *options).output
+    assert "Elo" in output
+    assert "random" in output
+    assert (trained / "ratings.png").is_file()
+    assert "not the folder of a run" in run("rate", str(trained.parent), code=1).output
+
+
+def test_export(trained: Path, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "player.onnx"
+    output = run("export", str(trained), "--onnx", str(file)).output
+    assert "logits [n, 20]" in output
+    assert file.stat().st_size > 1000
+
+
+def test_encode(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "planes.png"
+    output = run("encode", "tic-tac-toe", "--png", str(file), "--plies", "3").output
+    assert "(cell _ _ x)" in output
+    assert file.read_bytes().startswith(b"\x89PNG")
+    assert "flat" in run("encode", "tic-tac-toe", "--kind", "propositions").output
+    assert "planes, propositions" in run("encode", "tic-tac-toe", "--kind", "x", code=1).output
+
+
+def test_symmetries() -> None:
+    output = run("symmetries", "tic-tac-toe").output
+    assert "16 symmetries" in output
+    assert "x → o" in output
+
+
+def test_bench_train() -> None:
+    options = "--seconds 6 --iteration-positions 200 --preset tiny --simulations 4 --no-augment"
+    output = run("bench", "train", "tic-tac-toe", *options.split(), "--minutes", "2").output
+    assert "A run of 2.0 minutes will play about" in " ".join(output.split())
+
+
+def test_demo_trains_plays_and_says_what_to_try(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    options = ("--minutes", "0.05", "--games", "2", "--pause", "0", "--run", str(folder))
+    output = run("demo", *options).output
     assert output.count("1 2 3 4 5 6 7") > 7
     assert "The end" in output
-    assert "1,000,000 random playouts" in output
-    assert "playouts a second" in output or "OpenSpiel is not installed" in output
+    assert "taught itself" in output
     assert "omnilude check my-game.kif" in output
+    assert (folder / "report.html").is_file()
 
 
 def test_bench_writes_its_results(tmp_path: Path) -> None:

@@ -1,0 +1,185 @@
+"""What experiments share: files of results that grow part by part, training and matches in them."""
+
+from __future__ import annotations
+
+import json
+import resource
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from omnilude.arena.match import MatchSettings, play_match
+from omnilude.arena.results import find_versions, write_json
+from omnilude.arena.specs import list_checkpoints, make_player
+from omnilude.games import load
+from omnilude.training.options import change_settings
+from omnilude.training.run import load_metrics, load_state
+from omnilude.training.settings import TrainingSettings
+
+RESULTS = Path("results")
+RUNS = Path("runs")
+
+
+class ResultFile:
+    """Parts by name, each with what it depends on; written whole after every part."""
+
+    def __init__(self, path: Path, experiment: str, settings: dict[str, Any]) -> None:
+        self.path = path
+        self.console = Console()
+        self.data: dict[str, Any] = {"experiment": experiment, "parts": {}}
+        if path.is_file():
+            self.data = json.loads(path.read_text(encoding="utf-8"))
+        self.data["settings"] = settings
+
+    def part(
+        self, name: str, identity: dict[str, Any], make: Callable[[], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """The part of this name: as it stands in the file if it was made from the same, else
+        made now."""
+        identity = json.loads(json.dumps(identity))
+        kept = self.data["parts"].get(name)
+        if kept is not None and kept["identity"] == identity:
+            self.console.print(f"{name}: there already", style="dim", highlight=False)
+            found: dict[str, Any] = kept
+            return found
+        self.console.print(name, style="bold", highlight=False)
+        made = {"identity": identity, "versions": find_versions(), **make()}
+        self.data["parts"][name] = made
+        write_json(self.path, self.data)
+        return made
+
+
+def train_part(
+    file: ResultFile, name: str, game: str, folder: Path, changes: dict[str, Any]
+) -> dict[str, Any]:
+    """Trains from nothing (or goes on with the run in the folder) and notes how it went."""
+    settings = change_settings(TrainingSettings(), {"assess_minutes": 0.0, **changes})
+    identity = {"game": game, "training": settings.to_dict()}
+
+    def make() -> dict[str, Any]:
+        result = run_apart(train_once, game, folder, settings)
+        if not result["summary"]["finished"]:
+            raise KeyboardInterrupt
+        return result
+
+    return file.part(name, identity, make)
+
+
+def train_once(game: str, folder: Path, settings: TrainingSettings) -> dict[str, Any]:
+    """A whole run, in this process."""
+    from omnilude.training.display import make_display
+    from omnilude.training.loop import train
+
+    summary = asdict(train(load(game), folder, settings, display=make_display()))
+    for name in ("folder", "checkpoint", "pictures"):  # of this machine, not of the result
+        summary.pop(name)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    return {
+        "run": folder.name,
+        "summary": summary,
+        "largest_child_process": children,
+        "speed": summarise_speed(load_metrics(folder)),
+    }
+
+
+def summarise_speed(metrics: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Positions a second of self-play alone and of the whole run, and where the time went."""
+    if not metrics:
+        return {}
+    # The first iteration waits for engines and caches.
+    lines = metrics[1:] or metrics
+    total = {
+        name: sum(line.get(name, 0.0) for line in lines)
+        for name in ("new_positions", "play_seconds", "learn_seconds", "new_steps")
+    }
+    parts = ("gather", "evaluate", "scatter", "drain")
+    spent = {part: sum(line.get(f"time/{part}", 0.0) for line in lines) for part in parts}
+    work = sum(spent.values())
+    seconds = total["play_seconds"] + total["learn_seconds"]
+    return {
+        "positions": total["new_positions"],
+        "selfplay_positions_per_second": total["new_positions"] / max(1e-9, total["play_seconds"]),
+        "positions_per_second": total["new_positions"] / max(1e-9, seconds),
+        "steps_per_second": total["new_steps"] / max(1e-9, total["learn_seconds"]),
+        "search_share": 1 - spent["evaluate"] / work if work else 0.0,
+        **{f"share_{part}": spent[part] / work if work else 0.0 for part in parts},
+        "cache_hits": sum(line.get("cache_hits", 0.0) for line in lines) / len(lines),
+        "evaluations": sum(line.get("count/evaluations", 0) for line in lines),
+    }
+
+
+def match_part(
+    file: ResultFile,
+    name: str,
+    game: str,
+    players: Sequence[str],
+    settings: MatchSettings,
+    runs: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """A match; `runs` says which names at the start of specs stand for which run folders."""
+
+    def make() -> dict[str, Any]:
+        loaded = load(game)
+        contestants = []
+        for spec in players:
+            kind, colon, rest = spec.partition(":")
+            player = make_player(f"{(runs or {}).get(kind, kind)}{colon}{rest}", loaded)
+            player.name = spec
+            contestants.append(player)
+        result = play_match(loaded, contestants, settings)
+        file.console.print(result.table())
+        return result.to_json(games=False)
+
+    # The number of threads does not change the games.
+    match = {**asdict(settings), "threads": None}
+    return file.part(name, {"game": game, "players": list(players), "match": match}, make)
+
+
+def curve_part(
+    file: ResultFile,
+    name: str,
+    game: str,
+    folder: Path,
+    opponent: str,
+    *,
+    options: str,
+    count: int,
+    settings: MatchSettings,
+) -> dict[str, Any]:
+    """The strength over the time of training: matches of some of a run's checkpoints."""
+
+    def make() -> dict[str, Any]:
+        loaded, state = load(game), load_state(folder)
+        assert state is not None
+        facts = {int(one["step"]): one for one in state.checkpoints}
+        steps = list(list_checkpoints(folder))
+        chosen = sorted({steps[round(n * (len(steps) - 1) / count)] for n in range(count + 1)})
+        points = []
+        for step in chosen:
+            player = make_player(f"{folder}:step={step}{options}", loaded)
+            player.name = f"step {step}"
+            result = play_match(loaded, [player, make_player(opponent, loaded)], settings)
+            told = {key: facts[step][key] for key in ("step", "positions", "elapsed")}
+            points.append({**told, "tally": result.tally(0).to_json()})
+        return {"points": points}
+
+    identity = {
+        "game": game,
+        "run": folder.name,
+        "opponent": opponent,
+        "options": options,
+        "count": count,
+        "match": {**asdict(settings), "threads": None},
+    }
+    return file.part(name, identity, make)
+
+
+def run_apart(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    """Calls a function in a process of its own, whose memory is its own too."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        return executor.submit(function, *arguments).result()

@@ -1,0 +1,218 @@
+"""P3's games: ours and GAZ, trained as long, against UCT and against each other (P3, section 4).
+
+    python -m omnilude.arena.experiments.p3 --minutes 10 --games 100
+
+What is scaled down from P3: minutes instead of hours of training, on two cores instead of a
+graphics card; one training (--seeds for more) instead of three. What is scaled up: at least 100
+games a match instead of 50, and an engine with which UCT has many times the iterations a second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from omnilude.arena.experiments.common import (
+    RESULTS,
+    RUNS,
+    ResultFile,
+    curve_part,
+    match_part,
+    train_part,
+)
+from omnilude.arena.match import MatchSettings
+from omnilude.errors import SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a game is evaluated."""
+
+    role: str = ""
+    """The role whose score counts, against UCT in all others; empty: all seats."""
+    together: bool = False
+    """All roles are played by the same player, whose score counts."""
+    slow_uct: int = 0
+    """UCT has also so many times the time."""
+
+
+PLANS = {
+    "connect-four": Plan(),
+    "breakthrough-6x6": Plan(slow_uct=4),
+    "pacman-3p": Plan(role="pacman"),
+    "tower": Plan(together=True),
+    "connect-four-3p": Plan(role="red"),
+    "tic-tac-toe-3d-3": Plan(),
+    "tic-tac-toe-3d-4": Plan(),
+}
+
+GAZ_SEARCH: dict[str, Any] = {
+    "root": "puct",
+    "first_play": "zero",
+    "solver": False,
+    "reuse": False,
+    "full_fraction": 1.0,
+    "temperature": 1.0,
+    "temperature_moves": 1_000_000,
+}
+"""P3, 2.3: formula (1), moves drawn in proportion to visits; noise at the root as in AlphaZero."""
+GAZ_TRAINING: dict[str, Any] = {
+    "value_mix": 0.5,
+    "value_mix_at_end": None,
+    "value_loss": "mse",
+    "policy_softmax": "all",
+    "simulations_at_start": 0,
+    "archive_share": 0.0,
+    "reply_weight": 0.0,
+    "final_weight": 0.0,
+    "surprise": False,
+    "augment": False,
+    "ema_decay": 0.0,
+}
+"""P3, 2.3 and equation (3); what only we have is off. Optimiser, batches, window and rates, of
+which P3 says nothing, are ours."""
+GAZ_PLAY = ":first_play=zero:solver=false"
+
+
+def gaz_changes(simulations: int) -> dict[str, Any]:
+    """The training settings of GAZ."""
+    return {
+        "family": "gaz",
+        "encoding": "propositions",
+        "simulations": simulations,
+        **GAZ_SEARCH,
+        **GAZ_TRAINING,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """How long and how often; the defaults are the issue's."""
+
+    minutes: float = 10.0
+    games: int = 100
+    simulations: int = 100
+    iterations: int = 1000
+    seconds: float = 1.0
+    gaz_simulations: int = 300
+    curve_points: int = 5
+    curve_games: int = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One of the matches of a game; `subject` is whose result it tells."""
+
+    setting: str
+    subject: str  # ours, GAZ or UCT
+    players: tuple[str, ...]
+    changes: dict[str, Any]  # of the match's settings
+
+    def name(self, game: str, seed: int) -> str:
+        """Of its part in the file."""
+        return f"{game}/seed {seed}/{self.setting}/{self.subject}"
+
+
+def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
+    """All matches of a game, those that P3 had first."""
+    seconds, slow = f"{how.seconds:g}", f"{how.seconds * plan.slow_uct:g}"
+    budgets = [
+        (
+            f"{how.simulations} simulations, UCT {how.iterations} iterations",
+            f"sims={how.simulations}",
+            f"uct:{how.iterations}",
+        ),
+        (f"{seconds} s each", f"time={seconds}s", f"uct:{seconds}s"),
+    ]
+    if plan.slow_uct:
+        budgets.append((f"{seconds} s, UCT {slow} s", f"time={seconds}s", f"uct:{slow}s"))
+    matches = []
+    for setting, budget, uct in budgets:
+        subjects = {"ours": f"ours:{budget}", "GAZ": f"gaz:{budget}{GAZ_PLAY}"}
+        if plan.together:
+            for subject, spec in {**subjects, "UCT": uct}.items():
+                matches.append(Match(setting, subject, (spec,), {"together": True}))
+            continue
+        roles = {"roles": (plan.role,)} if plan.role else {}
+        if plan.role:
+            subjects["UCT"] = uct
+        for subject, spec in subjects.items():
+            matches.append(Match(setting, subject, (spec, uct), roles))
+    pair = (f"ours:sims={how.simulations}", f"gaz:sims={how.simulations}{GAZ_PLAY}")
+    if plan.together:
+        setting = f"{how.simulations} simulations, after 2 random moves"
+        for subject, spec in zip(("ours", "GAZ"), pair, strict=True):
+            matches.append(Match(setting, subject, (spec,), {"together": True, "random_plies": 2}))
+    else:
+        setting = f"ours against GAZ, {how.simulations} simulations each"
+        matches.append(Match(setting, "ours", pair, {}))
+    return matches
+
+
+def evaluate_game(
+    file: ResultFile, game: str, plan: Plan, how: Evaluation, seed: int, runs: Path
+) -> None:
+    """Trains both and plays all matches of a game, as far as the file has not got them yet."""
+    folders = {name: runs / f"p3-{game}-{name}-{seed}" for name in ("ours", "gaz")}
+    for name, changes in (("ours", {}), ("gaz", gaz_changes(how.gaz_simulations))):
+        wanted = {"minutes": how.minutes, "seed": seed, **changes}
+        train_part(file, f"{game}/seed {seed}/training {name}", game, folders[name], wanted)
+    for match in list_matches(plan, how):
+        settings = MatchSettings(**{"games": how.games, "seed": seed, **match.changes})
+        paths = {name: str(folder) for name, folder in folders.items()}
+        match_part(file, match.name(game, seed), game, match.players, settings, paths)
+    if how.curve_points and not plan.together:
+        for name, options in (("ours", ""), ("gaz", GAZ_PLAY)):
+            curve_part(
+                file,
+                f"{game}/seed {seed}/curve {name}",
+                game,
+                folders[name],
+                f"uct:{how.iterations}",
+                options=f":sims={how.simulations}{options}",
+                count=how.curve_points,
+                settings=MatchSettings(
+                    games=how.curve_games, seed=seed, roles=(plan.role,) if plan.role else ()
+                ),
+            )
+
+
+def main(
+    only: Annotated[str, typer.Option(help="Games, separated by commas; all if empty.")] = "",
+    minutes: Annotated[float, typer.Option(help="Of each training.")] = 10.0,
+    games: Annotated[int, typer.Option(help="Of each match.")] = 100,
+    seeds: Annotated[str, typer.Option(help="One training of each kind for each.")] = "0",
+    simulations: Annotated[int, typer.Option(help="Of ours and GAZ, a move.")] = 100,
+    iterations: Annotated[int, typer.Option(help="Of UCT, a move.")] = 1000,
+    seconds: Annotated[float, typer.Option(help="A move, in matches by time.")] = 1.0,
+    gaz_simulations: Annotated[int, typer.Option(help="In GAZ's self-play (P3: 300).")] = 300,
+    curve_points: Annotated[int, typer.Option(help="Checkpoints on each curve; 0: none.")] = 5,
+    curve_games: Annotated[int, typer.Option(help="For each of them.")] = 40,
+    output: Annotated[Path, typer.Option()] = RESULTS / "p3.json",
+    runs: Annotated[Path, typer.Option(help="Folder of the run folders.")] = RUNS,
+) -> None:
+    chosen = [name.strip() for name in only.split(",") if name.strip()] or list(PLANS)
+    for name in chosen:
+        if name not in PLANS:
+            raise SettingsError(f"{name!r} is not one of P3's games: {', '.join(PLANS)}")
+    how = Evaluation(
+        minutes=minutes,
+        games=games,
+        simulations=simulations,
+        iterations=iterations,
+        seconds=seconds,
+        gaz_simulations=gaz_simulations,
+        curve_points=curve_points,
+        curve_games=curve_games,
+    )
+    file = ResultFile(output, "p3", asdict(how))
+    for seed in map(int, seeds.split(",")):
+        for name in chosen:
+            evaluate_game(file, name, PLANS[name], how, seed, runs)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,332 @@
+"""RESULTS.md from results/*.json: what the papers report, and what was measured here.
+
+python -m omnilude.arena.experiments.tables
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from omnilude.arena.experiments.ablations import OURS, VARIANTS
+from omnilude.arena.experiments.common import RESULTS
+from omnilude.arena.experiments.p3 import PLANS, Evaluation, Match, list_matches
+from omnilude.arena.experiments.published import P3_CLAIMS, P3_GAMES, P3_VARIANTS
+from omnilude.arena.experiments.throughput import PEER_RATE, SHAPES
+from omnilude.networks.files import write_atomically
+
+MISSING = "not measured yet"
+HEAD = """# Results
+
+What the papers report beside what was measured here. This page is made from `results/*.json` by
+`python -m omnilude.arena.experiments.tables`; do not edit it. The files have every setting, seed,
+count and interval. Brackets are 95 % intervals: Wilson's for win rates, bootstrap for mean scores.
+"""
+P3_NOTES = """P3's figures are from its text and its Table 1: an Intel Core i7 with a GTX 1060,
+hours to days of training, 50 games (25 for games with more than two roles), every player 1 s a
+move, mean of three trainings. Its curves (Figures 5 to 11) are not in the text beyond what it says
+of them.
+
+Here every player has trained for {minutes:g} minutes on two cores, from nothing. *GAZ* is P3's
+baseline as P3 describes it (all propositions, fully connected, formula (1), {gaz_simulations}
+simulations a move in self-play, r = 0.5), on our engine and search. In matches by time each player
+has as many simulations or iterations as a single game on a single core would have allowed it in
+that time: how many that were is below each table. P3 does not say how many its UCT had."""
+
+
+class Page:
+    """Markdown, and what it could not say."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = [HEAD]
+        self.missing: list[str] = []
+
+    def add(self, *lines: str) -> None:
+        self.lines += [*lines, ""]
+
+    def table(self, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        self.lines.append("| " + " | ".join(head) + " |")
+        self.lines.append("| " + " | ".join(["---"] * len(head)) + " |")
+        self.lines += ["| " + " | ".join(row) + " |" for row in rows]
+        self.lines.append("")
+
+    def miss(self, what: str) -> str:
+        self.missing.append(what)
+        return MISSING
+
+
+def make_page(results: Path) -> str:
+    """The whole of RESULTS.md, whatever results there are."""
+    page = Page()
+    _write_p3(page, _load(results / "p3.json"))
+    _write_ablations(page, _load(results / "ablations.json"))
+    _write_throughput(page, _load(results / "throughput.json"), _load(results / "p3.json"))
+    _write_tictactoe(page, _load(results / "tictactoe.json"))
+    page.add("## What is missing")
+    page.add("\n".join(f"- {what}" for what in page.missing) or "Nothing that was to be shown.")
+    return "\n".join(page.lines).rstrip() + "\n"
+
+
+def _write_p3(page: Page, data: dict[str, Any]) -> None:
+    how = Evaluation(**data["settings"]) if data else Evaluation()
+    parts = data.get("parts", {})
+    page.add("## P3: six games, ours and GAZ against UCT")
+    page.add(P3_NOTES.format(minutes=how.minutes, gaz_simulations=how.gaz_simulations))
+    seeds = sorted({int(name.split("/")[1].removeprefix("seed ")) for name in parts}) or [0]
+    for game, plan in PLANS.items():
+        page.add(f"### {game}", P3_GAMES[game])
+        rows, notes, absent = [], list[str](), list[str]()
+        played = []
+        for match in list_matches(plan, how):
+            for seed in seeds:
+                part = parts.get(match.name(game, seed))
+                label = match.setting + (f", training {seed}" if len(seeds) > 1 else "")
+                published = P3_CLAIMS.get((game, _kind(match), match.subject), "")
+                rows.append([label, match.subject, published, *_tally_cells(part)])
+                if part is None:
+                    absent.append(f"{match.subject}, {label}")
+                else:
+                    played.append((label, part))
+        page.missing += [f"{game}: {what}" for what in (absent if played else ["everything"])]
+        head = ["setting", "player", "P3", "win rate, %", "+/=/−", "mean score, %"]
+        page.table([*head, "by role, % (the other's)"], rows)
+        notes += _budget_notes(played)
+        for name, shown in (("ours", "ours"), ("gaz", "GAZ")):
+            for seed in seeds:
+                notes += _training_notes(parts, f"{game}/seed {seed}", name, shown)
+        if notes:
+            page.add("\n".join(f"- {note}" for note in notes))
+
+
+def _write_ablations(page: Page, data: dict[str, Any]) -> None:
+    parts = data.get("parts", {})
+    settings = data.get("settings", {})
+    page.add("## P3's ablations: input and network")
+    page.add("Numbers that a network reads (P3, Figure 3: base against all propositions).")
+    rows = []
+    for game in PLANS:
+        part = parts.get(f"inputs/{game}")
+        if part is None:
+            page.miss(f"inputs of {game}")
+        keys = ("base", "planes", "all")
+        rows.append([game, *(MISSING if part is None else str(part[key]) for key in keys)])
+    page.table(["game", "base propositions", "laid out as planes", "all propositions"], rows)
+    if settings:
+        page.add(
+            f"Strength on {settings['game']} after {settings['minutes']:g} minutes of training "
+            f"each (P3, Figure 5), {settings['playing']} simulations against UCT with "
+            f"{settings['iterations']} iterations; all with the same search "
+            f"({settings['simulations']} simulations in self-play) and losses but for the last."
+        )
+    seeds = sorted({n.split("/")[0] for n in parts if n.startswith("seed")}) or ["seed 0"]
+    rows = []
+    for variant in (*VARIANTS, OURS):
+        for seed in seeds:
+            part = parts.get(f"{seed}/{variant}/match")
+            trained = parts.get(f"{seed}/{variant}/training")
+            if part is None:
+                page.miss(f"ablation: {variant}")
+            played = f"{trained['summary']['positions']:,}" if trained else MISSING
+            cells = _tally_cells(part)[:3]
+            rows.append([variant, P3_VARIANTS.get(variant, ""), *cells, played])
+    head = ["variant", "P3, 1 s each", "win rate, %", "+/=/−", "mean score, %", "positions played"]
+    page.table(head, rows)
+    curves = {name: part for name, part in parts.items() if name.endswith("/curve")}
+    if curves:
+        page.add(
+            "\n".join(
+                f"- {name.split('/')[1]}: {_say_curve(part)}" for name, part in curves.items()
+            )
+        )
+
+
+def _write_throughput(page: Page, data: dict[str, Any], p3: dict[str, Any]) -> None:
+    parts = data.get("parts", {})
+    settings = data.get("settings", {})
+    page.add("## Throughput")
+    if settings:
+        page.add(
+            f"{settings['game']}, {settings['simulations']} simulations a move; each line a "
+            f"training run of {settings['seconds']:g} s. mctx + pgx with 32 channels and 2 blocks "
+            f"made {PEER_RATE} positions a second on such a machine."
+        )
+    rows = []
+    goals = {"default network": "≥ 600 positions/s", "32 channels, 2 blocks": f"≥ {3 * PEER_RATE}"}
+    names = [*(f"shape/{name}" for name in SHAPES), *(f"workers/{n}" for n in (1, 2, 4, 8))]
+    for name in names:
+        kind, label = name.split("/")
+        if kind == "workers":
+            label = f"{label} worker process{'es' * (label != '1')}"
+        rows.append([label, goals.get(label, ""), *_speed_cells(page, parts.get(name), label)])
+    head = [
+        "what",
+        "goal",
+        "self-play, positions/s",
+        "with learning",
+        "engine and search",
+        "memory",
+    ]
+    page.table(head, rows)
+    training = p3.get("parts", {}).get("connect-four/seed 0/training ours")
+    if training is None:
+        page.miss("memory of a 10-minute run")
+    else:
+        page.add(
+            f"Memory of the {p3['settings']['minutes']:g}-minute run of connect-four: "
+            f"{_gib(training['summary']['memory'])} (goal: under 3 GiB)."
+        )
+
+
+def _write_tictactoe(page: Page, data: dict[str, Any]) -> None:
+    page.add("## Does it learn? Tic-tac-toe")
+    parts, settings = data.get("parts", {}), data.get("settings", {})
+    if settings:
+        page.add(
+            f"{settings['minutes']:g} minutes of training, then {settings['simulations']} "
+            "simulations a move. Goal: no game lost."
+        )
+    rows = []
+    for opponent in [n.removeprefix("match/") for n in parts if n.startswith("match/")] or [
+        "random",
+        "uct:1000",
+    ]:
+        part = parts.get(f"match/{opponent}")
+        tally = _first_tally(part) if part else None
+        if tally is None:
+            page.miss(f"tic-tac-toe against {opponent}")
+        cells = [MISSING] * 4 if tally is None else [
+            str(tally["games"]), str(tally["wins"]), str(tally["draws"]), str(tally["losses"]),
+        ]  # fmt: skip
+        rows.append([opponent, *cells])
+    page.table(["opponent", "games", "won", "drawn", "lost"], rows)
+
+
+def _kind(match: Match) -> str:
+    """What P3 would have called the setting."""
+    if "against GAZ" in match.setting:
+        return "GAZ"
+    if ", UCT" in match.setting and " s, " in match.setting:
+        return "slow"
+    return "time" if match.setting.endswith("s each") else ""
+
+
+def _first_tally(part: dict[str, Any]) -> dict[str, Any]:
+    tallies: dict[str, Any] = part["tallies"][part["contestants"][0]]["all"]
+    return tallies
+
+
+def _tally_cells(part: dict[str, Any] | None) -> list[str]:
+    """Win rate, counts, score, and scores by role."""
+    if part is None:
+        return [MISSING, "", "", ""]
+    tally = _first_tally(part)
+    # One role against others that have their own interests: its score is all that counts.
+    met = not part["settings"]["roles"] and not part["settings"]["together"]
+    first, *others = part["contestants"]
+    roles = {role: t for role, t in part["tallies"][first].items() if role != "all"}
+    shown = []
+    for role, told in roles.items() if others else ():
+        theirs = part["tallies"][others[0]].get(role)
+        against = f" ({_percent(theirs['score']['value'])})" if theirs else ""
+        shown.append(f"{role} {_percent(told['score']['value'])}{against}")
+    return [
+        _interval(tally["win_rate"]) if met else "",
+        f"{tally['wins']}/{tally['draws']}/{tally['losses']}" if met else f"{tally['games']} games",
+        _interval(tally["score"]),
+        ", ".join(shown) if len(shown) > 1 else "",
+    ]
+
+
+def _budget_notes(played: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
+    """What time came to, and whether games repeated."""
+    counts: dict[tuple[str, float, str], list[int]] = {}
+    notes = []
+    for label, part in played:
+        for player in part["players"]:
+            seconds = player.get("fitted_to_seconds")
+            if seconds:
+                name = {"gaz": "GAZ", "uct": "UCT"}.get(kind := player["name"].split(":")[0], kind)
+                what = "iterations" if player["kind"] == "uct" else "simulations"
+                count = player.get("iterations") or player["search"]["simulations"]
+                counts.setdefault((name, seconds, what), []).append(count)
+        if part["distinct"] < part["games"] / 2:
+            notes.append(f"{label}: only {part['distinct']} of {part['games']} games differ")
+    for (name, seconds, what), found in counts.items():
+        low, high = min(found), max(found)
+        shown = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        notes.append(f"{name} in {seconds:g} s: {shown} {what} a move")
+    return notes
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}"
+
+
+def _training_notes(parts: dict[str, Any], label: str, name: str, shown: str) -> list[str]:
+    notes = []
+    training = parts.get(f"{label}/training {name}")
+    if training:
+        told = training["summary"]
+        notes.append(
+            f"{shown} trained {told['elapsed'] / 60:.1f} minutes: {told['games']:,} games, "
+            f"{told['positions']:,} positions, {told['steps']:,} steps, "
+            f"{told['parameters']:,} parameters"
+        )
+    curve = parts.get(f"{label}/curve {name}")
+    if curve:
+        notes.append(f"{shown} over time, mean score: {_say_curve(curve)}")
+    return notes
+
+
+def _say_curve(part: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{point['elapsed'] / 60:.1f} min {100 * point['tally']['score']['value']:.0f} %"
+        for point in part["points"]
+    )
+
+
+def _speed_cells(page: Page, part: dict[str, Any] | None, label: str) -> list[str]:
+    if part is None:
+        return [page.miss(f"throughput: {label}"), "", "", ""]
+    speed = part["speed"]
+    memory = _gib(part["summary"]["memory"])
+    if part["largest_child_process"] and "worker" in label:
+        memory += f" + {_gib(part['largest_child_process'])} a worker"
+    return [
+        f"{speed['selfplay_positions_per_second']:,.0f}",
+        f"{speed['positions_per_second']:,.0f}",
+        f"{speed['search_share']:.1%}",
+        memory,
+    ]
+
+
+def _interval(estimate: dict[str, float]) -> str:
+    value, low, high = (100 * estimate[key] for key in ("value", "low", "high"))
+    return f"{value:.1f} [{low:.1f}, {high:.1f}]"
+
+
+def _gib(count: int) -> str:
+    return f"{count / 2**30:.2f} GiB"
+
+
+def _load(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
+
+
+def main(
+    results: Annotated[Path, typer.Option(help="Folder of the JSON files.")] = RESULTS,
+    output: Annotated[Path, typer.Option()] = Path("RESULTS.md"),
+) -> None:
+    """Write RESULTS.md from results/*.json."""
+    write_atomically(output, make_page(results).encode())
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,76 @@
+"""How fast a machine learns: positions of self-play a second, and what limits it.
+
+    python -m omnilude.arena.experiments.throughput --seconds 60
+
+Each line is a short training run in a process of its own, measured after its first iteration.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from omnilude.arena.experiments.common import RESULTS, ResultFile, run_apart, train_once
+from omnilude.errors import SettingsError
+from omnilude.training.options import change_settings
+from omnilude.training.settings import TrainingSettings
+
+PEER_RATE = 342
+"""Positions a second of mctx + pgx with a residual net of 32 channels and 2 blocks, Gumbel with 32
+simulations, Connect Four, two cores; measured once on a machine like this one."""
+SHAPES: dict[str, dict[str, Any]] = {
+    "default network": {},
+    "32 channels, 2 blocks": {"family": "residual", "channels": 32, "blocks": 2},
+}
+
+
+def measure(game: str, changes: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """A run of so many seconds, in a folder that is thrown away."""
+    settings = change_settings(
+        TrainingSettings(), {**changes, "minutes": seconds / 60, "assess_minutes": 0.0}
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        result = run_apart(train_once, game, Path(folder) / "run", settings)
+    result.pop("run")
+    if not result["speed"]:
+        raise SettingsError(f"no iteration was finished in {seconds:g} s: take more seconds")
+    return result
+
+
+def main(
+    game: Annotated[str, typer.Option()] = "connect-four",
+    seconds: Annotated[float, typer.Option(help="Of each measurement.")] = 60.0,
+    simulations: Annotated[int, typer.Option()] = 32,
+    workers: Annotated[str, typer.Option(help="Numbers of worker processes.")] = "1,2,4,8",
+    seed: Annotated[int, typer.Option()] = 0,
+    iteration_positions: Annotated[int, typer.Option(help="Between phases of learning.")] = 4096,
+    output: Annotated[Path, typer.Option()] = RESULTS / "throughput.json",
+) -> None:
+    settings = {"game": game, "seconds": seconds, "simulations": simulations, "seed": seed}
+    file = ResultFile(output, "throughput", {**settings, "peer": PEER_RATE})
+    common: dict[str, Any] = {
+        "simulations": simulations,
+        "seed": seed,
+        "iteration_positions": iteration_positions,
+    }
+    for name, shape in SHAPES.items():
+        changes = {**common, **shape}
+        file.part(
+            f"shape/{name}",
+            {**settings, "changes": changes},
+            lambda changes=changes: measure(game, changes, seconds),  # type: ignore[misc]
+        )
+    for count in (int(number) for number in workers.split(",") if number.strip()):
+        changes = {**common, "backend": "processes", "workers": count}
+        file.part(
+            f"workers/{count}",
+            {**settings, "changes": changes},
+            lambda changes=changes: measure(game, changes, seconds),  # type: ignore[misc]
+        )
+
+
+if __name__ == "__main__":
+    typer.run(main)

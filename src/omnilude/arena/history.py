@@ -1,0 +1,188 @@
+"""Ratings of the checkpoints of a run: how its player grew stronger over time.
+
+Each checkpoint plays those next to it and the anchors, fixed players that tie the scale to
+something known. Matches are kept in the run's folder, so that rating again only plays what is new.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from omnilude.arena.match import MatchSettings, play_match
+from omnilude.arena.players import Player
+from omnilude.arena.ratings import Rating, collect_points, rate
+from omnilude.arena.results import MatchResult, find_versions, write_json
+from omnilude.arena.specs import list_checkpoints, make_player, split_spec
+from omnilude.errors import CheckpointError, SettingsError
+from omnilude.games import Game
+from omnilude.training.run import is_run, load_state
+
+FILE, PICTURE = "ratings.json", "ratings.png"
+ANCHORS = ("random", "uct:100", "uct:1000")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingSettings:
+    """Who plays whom, and how often."""
+
+    games: int = 40
+    """Games of each pair."""
+    checkpoints: int = 8
+    """At most so many, spread evenly over the run; the first and the last are among them."""
+    neighbours: int = 2
+    """Each plays so many of the checkpoints that follow it."""
+    anchors: tuple[str, ...] = ANCHORS
+    """Fixed players; the first has rating 0."""
+    simulations: int = 32
+    """Of the checkpoints' search."""
+    seed: int = 0
+    threads: int = 0
+
+    def __post_init__(self) -> None:
+        if self.games < 2 or self.checkpoints < 2 or self.neighbours < 1 or self.simulations < 0:
+            raise SettingsError("ratings need 2 games, 2 checkpoints and 1 neighbour at least")
+        if not self.anchors:
+            raise SettingsError("ratings need an anchor to start from")
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Ratings of everybody, and which of them are checkpoints of when."""
+
+    ratings: list[Rating]
+    steps: dict[str, int]  # by name, of the checkpoints
+    minutes: dict[str, float]  # of training, likewise
+
+
+def rate_run(
+    folder: Path,
+    game: Game,
+    settings: RatingSettings | None = None,
+    *,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> History:
+    """Plays what has not been played yet, rates, and writes ratings.json and ratings.png.
+
+    `progress` is told which match is being played, its number, and of how many.
+    """
+    settings = settings or RatingSettings()
+    if not is_run(folder):
+        raise SettingsError(f"{folder} is not the folder of a run")
+    for anchor in settings.anchors:
+        split_spec(anchor)
+    steps = _choose_steps(folder, settings.checkpoints)
+    names = {step: f"step {step}" for step in steps}
+    specs = {name: f"{folder}:step={step}" for step, name in names.items()}
+    pairs = _list_pairs([names[step] for step in steps], settings)
+    kept = _load(folder, settings)
+    players: dict[str, Player] = {}
+
+    def find_player(name: str) -> Player:
+        if name not in players:
+            options = {"simulations": settings.simulations} if name in specs else {}
+            player = make_player(specs.get(name, name), game, **options)
+            player.name = name
+            players[name] = player
+        return players[name]
+
+    for number, pair in enumerate(pairs):
+        key = " - ".join(pair)
+        if progress:
+            progress(key, number, len(pairs))
+        if key not in kept:
+            match = MatchSettings(
+                games=settings.games, seed=settings.seed, threads=settings.threads
+            )
+            kept[key] = play_match(game, [find_player(name) for name in pair], match)
+            _save(folder, settings, kept, [])
+    results = [kept[" - ".join(pair)] for pair in pairs]
+    everybody, points = collect_points(results)
+    ratings = rate(everybody, points, anchor=settings.anchors[0])
+    state = load_state(folder)
+    assert state is not None  # it has checkpoints
+    times = {int(one["step"]): one["elapsed"] / 60 for one in state.checkpoints}
+    history = History(
+        ratings,
+        {name: step for step, name in names.items()},
+        {name: times[step] for step, name in names.items()},
+    )
+    _save(folder, settings, kept, ratings)
+    draw_history(history, folder / PICTURE, title=f"{game.name}: {folder.name}")
+    return history
+
+
+def draw_history(history: History, path: Path, *, title: str) -> None:
+    """Rating over minutes of training, with intervals; anchors as lines."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    learned = [rating for rating in history.ratings if rating.name in history.steps]
+    times = [history.minutes[rating.name] for rating in learned]
+    values = [rating.elo.value for rating in learned]
+    below = [rating.elo.value - rating.elo.low for rating in learned]
+    above = [rating.elo.high - rating.elo.value for rating in learned]
+    axes.errorbar(times, values, yerr=[below, above], marker="o", capsize=3, label="checkpoints")
+    for number, rating in enumerate(r for r in history.ratings if r.name not in history.steps):
+        axes.axhline(rating.elo.value, color=f"C{number + 1}", linestyle="--", label=rating.name)
+    axes.set(xlabel="minutes of training", ylabel="Elo, 95 % intervals", title=title)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120)
+
+
+def _choose_steps(folder: Path, most: int) -> list[int]:
+    steps = list(list_checkpoints(folder))
+    if len(steps) < 2:
+        raise CheckpointError(f"{folder} has fewer than two checkpoints: there is nothing to rate")
+    if len(steps) <= most:
+        return steps
+    return [steps[round(n * (len(steps) - 1) / (most - 1))] for n in range(most)]
+
+
+def _list_pairs(checkpoints: Sequence[str], settings: RatingSettings) -> list[tuple[str, str]]:
+    pairs = [
+        (name, later)
+        for place, name in enumerate(checkpoints)
+        for later in checkpoints[place + 1 : place + 1 + settings.neighbours]
+    ]
+    pairs += [(name, anchor) for name in checkpoints for anchor in settings.anchors]
+    anchors = settings.anchors
+    pairs += [(a, b) for place, a in enumerate(anchors) for b in anchors[place + 1 :]]
+    return pairs
+
+
+def _identity(settings: RatingSettings) -> dict[str, Any]:
+    """What must be the same for a match to count again."""
+    return {"games": settings.games, "simulations": settings.simulations, "seed": settings.seed}
+
+
+def _load(folder: Path, settings: RatingSettings) -> dict[str, MatchResult]:
+    path = folder / FILE
+    if not path.is_file():
+        return {}
+    data = json.loads(path.read_text(encoding="utf-8"))
+    if data.get("identity") != _identity(settings):
+        return {}
+    return {key: MatchResult.from_json(match) for key, match in data["matches"].items()}
+
+
+def _save(
+    folder: Path,
+    settings: RatingSettings,
+    matches: dict[str, MatchResult],
+    ratings: Sequence[Rating],
+) -> None:
+    data = {
+        "settings": asdict(settings),
+        "identity": _identity(settings),
+        "versions": find_versions(),
+        "ratings": [asdict(rating) for rating in ratings],
+        "matches": {key: result.to_json() for key, result in matches.items()},
+    }
+    write_json(folder / FILE, data)

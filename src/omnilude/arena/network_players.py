@@ -1,0 +1,234 @@
+"""Players that use a network: with a search, or by its policy alone."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnilude.arena.chance import count_legal
+from omnilude.arena.players import Positions, join_analyses
+from omnilude.arena.timing import fit_count
+from omnilude.games import Game
+from omnilude.search.evaluator import make_evaluator
+from omnilude.search.pool import Analysis, SearchPool
+from omnilude.search.settings import SearchSettings
+
+if TYPE_CHECKING:
+    from omnilude.encoding import Encoding
+    from omnilude.networks import Network
+    from omnilude.search.evaluator import Evaluator
+
+MOST_TREES = 256
+"""Positions searched side by side; more are searched in turns."""
+MANY = 1 << 30
+"""Simulations where the clock ends the search."""
+
+
+class SearchPlayer:
+    """A tree search guided by a network."""
+
+    def __init__(
+        self,
+        game: Game,
+        network: Network,
+        settings: SearchSettings,
+        *,
+        seconds: float = 0,
+        engine: str = "auto",
+        evaluator: Evaluator | None = None,
+        seed: int = 0,
+        name: str = "network",
+        origin: dict[str, Any] | None = None,
+    ) -> None:
+        """`seconds`: time for a move, instead of the simulations of the settings. An `evaluator`
+        that is given is used by all forks too: for matches in a single thread."""
+        self.game, self.network, self.settings, self.seconds = game, network, settings, seconds
+        self.engine = engine
+        self._given = self._evaluator = evaluator
+        self.seed, self.name = seed, name
+        self.origin = origin or {}
+        """Where the network is from, for the files of results."""
+        self._pool: SearchPool | None = None
+        self._fitting = 0
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """Made when it is first needed: players of a match only play by their forks."""
+        if self._evaluator is None:
+            self._evaluator = make_evaluator(self.network, engine=self.engine)
+            self.engine = self._evaluator.engine.partition("-cuda")[0]
+        return self._evaluator
+
+    @property
+    def deterministic(self) -> bool:
+        settings = self.settings
+        noise = (
+            settings.gumbel_scale
+            if settings.root == "gumbel"
+            else settings.noise_fraction + settings.final_temperature
+        )
+        early = settings.temperature_moves and settings.temperature and settings.root == "puct"
+        return not noise and not early and not any(self.game.chance)
+
+    def choose(self, positions: Positions) -> NDArray[np.int32]:
+        return self.analyse(positions).moves
+
+    def analyse(self, positions: Positions) -> Analysis:
+        count, settings = len(positions.states), self.settings
+        if self.seconds and settings.root == "puct":
+            return self._search_by_clock(positions)
+        if self.seconds:  # sequential halving must know how many simulations there will be
+            settings = replace(settings, simulations=self._fit())
+        trees = min(count, MOST_TREES)
+        if self._pool is None or self._pool.games < trees:
+            self._pool = self._make_pool(settings, trees)
+        parts = []
+        for first in range(0, count, self._pool.games):
+            part = slice(first, first + self._pool.games)
+            parts.append(
+                self._pool.analyse(
+                    positions.states[part],
+                    self.evaluator,
+                    streams=positions.streams[part],
+                    plies=positions.plies[part],
+                )
+            )
+        return join_analyses(parts)
+
+    def begin(self) -> None:
+        self._pool = None
+
+    def fork(self, seed: int) -> SearchPlayer:
+        fitting = self._fit() if self.seconds else self.settings.simulations
+        if self.engine == "auto" and self._evaluator is None:
+            _ = self.evaluator  # which engine is best is measured once, and not by each fork
+        fork = SearchPlayer(
+            self.game,
+            self.network,
+            replace(self.settings, simulations=fitting),
+            engine=self.engine,
+            evaluator=self._given,
+            seed=seed,
+            name=self.name,
+            origin=self.origin | ({"fitted_to_seconds": self.seconds} if self.seconds else {}),
+        )
+        if self._given is None:  # one that was made for measuring need not be made again
+            fork._evaluator, self._evaluator = self._evaluator, None
+        return fork
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "kind": "search",
+            **self.origin,
+            "engine": self.engine,
+            "search": self.settings.to_dict(),
+        }
+
+    def _search_by_clock(self, positions: Positions) -> Analysis:
+        """All positions together, until the time is up."""
+        evaluator = self.evaluator  # if it has to be made, that is before the clock starts
+        end = time.perf_counter() + self.seconds
+        pool = self._make_pool(replace(self.settings, simulations=MANY), len(positions.states))
+        pool.core.set_roots(positions.states, positions.streams, positions.plies)
+        first = True
+        while pool.core.busy and (first or time.perf_counter() < end):
+            pool.step(evaluator)
+            first = False
+        pool.core.stop()
+        return Analysis(**pool.core.results())
+
+    def _fit(self) -> int:
+        """Simulations that fit into the time; measured once."""
+        if not self._fitting:
+            self._fitting = fit_count(self.game, self._time_search, self.seconds)
+        return self._fitting
+
+    def _time_search(self, state: NDArray[np.uint8], simulations: int) -> tuple[int, float]:
+        pool = self._make_pool(replace(self.settings, simulations=simulations), 1)
+        start = time.thread_time()
+        found = pool.analyse(state, self.evaluator)
+        return int(found.simulations[0]), time.thread_time() - start
+
+    def _make_pool(self, settings: SearchSettings, trees: int) -> SearchPool:
+        encoding = cast("Encoding", self.network.encoding)
+        return SearchPool(self.game, encoding, settings, games=trees, seed=self.seed)
+
+
+class PolicyPlayer:
+    """The move that the network itself thinks best: what it has learned, without any search."""
+
+    deterministic = True
+
+    def __init__(
+        self,
+        game: Game,
+        network: Network,
+        *,
+        engine: str = "auto",
+        name: str = "policy",
+        origin: dict[str, Any] | None = None,
+    ) -> None:
+        self.game, self.network, self.name = game, network, name
+        self.evaluator = make_evaluator(network, engine=engine)
+        self.origin = origin or {}
+
+    def choose(self, positions: Positions) -> NDArray[np.int32]:
+        return self.analyse(positions).moves
+
+    def analyse(self, positions: Positions) -> Analysis:
+        players = self.game.players
+        encoding = cast("Encoding", self.network.encoding)
+        rows = encoding.encode(np.ascontiguousarray(positions.states))
+        logits, values = self.evaluator(rows)
+        starts = np.append(0, np.cumsum([self.game.slots(role) for role in players]))
+        # Chance and roles that are not players: any legal move.
+        batch, count = positions.batch, len(rows)
+        first = batch.offsets[:-1].reshape(count, len(self.game.roles))
+        moves = np.append(batch.moves, np.int32(-1))[np.minimum(first, len(batch.moves))]
+        slots, priors = [], []
+        for n in range(count):
+            for number, role in enumerate(players):
+                legal = batch.legal(n, role)
+                slots.append(legal)
+                priors.append(_softmax(logits[n, starts[number] + legal]))
+                if len(legal):
+                    moves[n, role] = legal[priors[-1].argmax()]
+        counts = count_legal(batch)[:, list(players)]
+        prior = np.concatenate(priors)
+        return Analysis(
+            moves=moves.astype(np.int32),
+            values=np.asarray(values, dtype=np.float32),
+            simulations=np.zeros(count, dtype=np.uint32),
+            proven=np.zeros(count, dtype=np.bool_),
+            offsets=np.append(0, counts.ravel().cumsum()).astype(np.uint32),
+            slots=np.concatenate(slots),
+            visits=np.zeros_like(prior),
+            priors=prior,
+            q=np.full_like(prior, np.nan),
+        )
+
+    def begin(self) -> None:
+        pass
+
+    def fork(self, seed: int) -> PolicyPlayer:
+        return PolicyPlayer(
+            self.game,
+            self.network,
+            engine=self.evaluator.engine.partition("-cuda")[0],
+            name=self.name,
+            origin=self.origin,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": "policy", **self.origin, "engine": self.evaluator.engine}
+
+
+def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    if not len(logits):
+        return logits
+    weights = np.exp(logits - logits.max())
+    return np.asarray(weights / weights.sum(), dtype=np.float32)

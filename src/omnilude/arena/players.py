@@ -1,0 +1,200 @@
+"""Players: whoever chooses moves. They see many games at once, so that networks get full batches.
+
+A player is asked for positions in which at least one of its roles has a choice. It may choose for
+all roles; only those that it plays count. Players see the whole state, also in games with hidden
+information.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnilude.arena.chance import count_legal, draw_uniform, pick_moves
+from omnilude.arena.timing import fit_count
+from omnilude.games import Batch, Game
+from omnilude.search.pool import Analysis, search_uct
+from omnilude.search.settings import UctSettings
+
+MOST_NODES = 1_000_000
+"""UCT's trees grow side by side up to so many nodes in all, or gigabytes would be needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """Positions of n games, none of them terminal, and what a player may know of them."""
+
+    states: NDArray[np.uint8]  # [n, state_bytes]
+    batch: Batch  # their description
+    plays: NDArray[np.bool_]  # [n, roles]: roles that the player decides for
+    streams: NDArray[np.uint64]  # [n]: random streams, another for every game and move
+    plies: NDArray[np.uint32]  # [n]: moves made before
+
+    @classmethod
+    def of_states(
+        cls, game: Game, states: NDArray[np.uint8], streams: NDArray[np.uint64]
+    ) -> Positions:
+        """Positions in which the player decides for every role."""
+        count = len(states)
+        return cls(
+            states,
+            game.describe(states),
+            np.ones((count, len(game.roles)), dtype=np.bool_),
+            streams,
+            np.zeros(count, dtype=np.uint32),
+        )
+
+
+class Player(Protocol):
+    """Chooses moves in one game."""
+
+    name: str
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether it always does the same in the same position, whatever the stream."""
+        ...
+
+    def choose(self, positions: Positions) -> NDArray[np.int32]:
+        """[n, roles]: a slot for every role; those that the player does not play are ignored."""
+        ...
+
+    def analyse(self, positions: Positions) -> Analysis: ...
+
+    def begin(self) -> None:
+        """New games follow, whose moves must not depend on those before."""
+        ...
+
+    def fork(self, seed: int) -> Player:
+        """The same player for a match, in a thread of its own: where it thinks by the clock, with
+        as much work a move as one game alone would allow it in the time."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """Settings, for the files of results."""
+        ...
+
+
+class RandomPlayer:
+    """Every legal move is as likely."""
+
+    deterministic = False
+
+    def __init__(self, game: Game, *, seed: int = 0, name: str = "random") -> None:
+        self.game, self.seed, self.name = game, seed, name
+
+    def choose(self, positions: Positions) -> NDArray[np.int32]:
+        roles = np.arange(len(self.game.roles), dtype=np.uint64)
+        chances = draw_uniform(self.seed, positions.streams[:, None], roles)
+        return pick_moves(positions.batch, chances)
+
+    def analyse(self, positions: Positions) -> Analysis:
+        players = list(self.game.players)
+        counts = count_legal(positions.batch)[:, players]
+        rows = [(n, role) for n in range(len(counts)) for role in players]
+        slots = [positions.batch.legal(n, role) for n, role in rows]
+        nothing = np.zeros(int(counts.sum()), dtype=np.float32)
+        return Analysis(
+            moves=self.choose(positions),
+            values=np.full(counts.shape, np.nan, dtype=np.float32),
+            simulations=np.zeros(len(counts), dtype=np.uint32),
+            proven=np.zeros(len(counts), dtype=np.bool_),
+            offsets=np.append(0, counts.ravel().cumsum()).astype(np.uint32),
+            slots=np.concatenate(slots) if slots else np.empty(0, dtype=np.int32),
+            visits=nothing,
+            priors=np.repeat(1 / np.maximum(counts, 1).ravel(), counts.ravel()).astype(np.float32),
+            q=np.full_like(nothing, np.nan),
+        )
+
+    def begin(self) -> None:
+        pass
+
+    def fork(self, seed: int) -> RandomPlayer:
+        return RandomPlayer(self.game, seed=seed, name=self.name)
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": "random"}
+
+
+class UctPlayer:
+    """Plain UCT, P3's benchmark: the quality of its choice comes from random playouts alone."""
+
+    deterministic = False
+
+    def __init__(
+        self,
+        game: Game,
+        settings: UctSettings,
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        name: str = "uct",
+    ) -> None:
+        self.game, self.settings = game, settings
+        self.seed, self.threads, self.name = seed, threads, name
+        self.seconds = 0.0
+        """The time a move that the iterations were fitted to."""
+        self._fitting = 0
+
+    def choose(self, positions: Positions) -> NDArray[np.int32]:
+        return self.analyse(positions).moves
+
+    def analyse(self, positions: Positions) -> Analysis:
+        count, settings = len(positions.states), self.settings
+        trees = count if settings.seconds else max(1, MOST_NODES // settings.iterations)
+        parts = []
+        for first in range(0, count, trees):
+            part = slice(first, first + trees)
+            parts.append(
+                search_uct(
+                    self.game,
+                    positions.states[part],
+                    settings,
+                    seed=self.seed,
+                    streams=positions.streams[part],
+                    threads=self.threads,
+                )
+            )
+        found = join_analyses(parts)
+        return replace(found, priors=np.full_like(found.priors, np.nan))  # it has none
+
+    def begin(self) -> None:
+        pass
+
+    def fork(self, seed: int) -> UctPlayer:
+        if self.settings.seconds and not self._fitting:
+            self._fitting = fit_count(self.game, self._time_search, self.settings.seconds)
+        settings = self.settings
+        if self._fitting:
+            # Where both were given, the tighter one counts.
+            most = min(self._fitting, settings.iterations or self._fitting)
+            settings = replace(settings, iterations=most, seconds=0)
+        player = UctPlayer(self.game, settings, seed=seed, name=self.name)
+        player.seconds = self.settings.seconds
+        return player
+
+    def _time_search(self, state: NDArray[np.uint8], iterations: int) -> tuple[int, float]:
+        settings = replace(self.settings, iterations=iterations, seconds=0)
+        start = time.thread_time()
+        found = search_uct(self.game, state, settings, seed=self.seed)
+        return int(found.simulations[0]), time.thread_time() - start
+
+    def describe(self) -> dict[str, Any]:
+        told = {"kind": "uct", **self.settings.to_dict()}
+        return {**told, "fitted_to_seconds": self.seconds} if self.seconds else told
+
+
+def join_analyses(parts: list[Analysis]) -> Analysis:
+    """One analysis of all positions, from analyses of some of them in order."""
+    if len(parts) == 1:
+        return parts[0]
+    offsets = [np.zeros(1, dtype=np.uint32)]
+    for part in parts:
+        offsets.append(part.offsets[1:] + offsets[-1][-1])
+    names = ("moves", "values", "simulations", "proven", "slots", "visits", "priors", "q")
+    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return Analysis(offsets=np.concatenate(offsets), **joined)

@@ -1,0 +1,195 @@
+"""Players by name, for the command line and for files.
+
+random                     every legal move as likely
+uct:1000                   UCT with 1000 iterations a move
+uct:2s                     UCT for two seconds a move
+uct:1000:playouts=8        any field of UctSettings may follow
+runs/NAME                  the newest checkpoint of a run, 100 simulations a move
+runs/NAME:sims=400         any field of SearchSettings may follow
+runs/NAME:time=1s          as many simulations as one game alone would have in a second
+runs/NAME:sims=0           the policy of the network, without search
+runs/NAME:step=2000        an earlier checkpoint of the run, or give its path
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from omnilude.arena.players import Player, RandomPlayer, UctPlayer
+from omnilude.errors import CheckpointError, SettingsError
+from omnilude.games import Game
+from omnilude.games.loading import load_text
+from omnilude.search.settings import SearchSettings, UctSettings, make_settings
+from omnilude.training.run import is_run, load_state
+
+SIMULATIONS = 100
+"""Of a network's search, where nothing is said."""
+FORMS = "random, uct:ITERATIONS, uct:SECONDSs, or the path of a run or checkpoint"
+ALIASES = {"sims": "simulations", "seconds": "time"}
+_SECONDS = re.compile(r"^(\d+(?:\.\d+)?|\.\d+)s$")
+
+
+def make_player(
+    spec: str, game: Game, *, seed: int = 0, threads: int = 1, **options: Any
+) -> Player:
+    """The player that a spec names; `options` count as if they were written in it."""
+    kind, given = split_spec(spec)
+    clash = given.keys() & options.keys()
+    if clash:
+        raise SettingsError(f"{spec!r} and the options both set {', '.join(sorted(clash))}")
+    given.update(options)
+    if kind == "random":
+        _refuse(spec, given)
+        return RandomPlayer(game, seed=seed, name=spec)
+    if kind == "uct":
+        settings = make_uct_settings(spec, given)
+        return UctPlayer(game, settings, seed=seed, threads=threads, name=spec)
+    return _make_network_player(spec, Path(kind), game, given, seed)
+
+
+def split_spec(spec: str) -> tuple[str, dict[str, Any]]:
+    """(what plays, its options): 'uct:1000:playouts=8' is UCT with a number and an option."""
+    if spec.strip() and Path(spec).exists() and spec not in ("random", "uct"):
+        return spec, {}  # a colon may be part of a path
+    kind, *parts = re.split(r"[:,]", spec.strip())
+    if not kind:
+        raise SettingsError(f"{spec!r} names no player: give {FORMS}")
+    options: dict[str, Any] = {}
+    for part in parts:
+        name, equals, value = (text.strip() for text in part.partition("="))
+        if not equals and kind == "uct" and name:
+            name, value = ("time" if _SECONDS.match(name) else "iterations"), name
+        elif not name or not value:
+            raise SettingsError(f"{part!r} in {spec!r} is not of the form name=value")
+        name = ALIASES.get(name, name)
+        if name in options:
+            raise SettingsError(f"{spec!r} sets {name} twice")
+        options[name] = value
+    return kind, options
+
+
+def make_uct_settings(spec: str, options: dict[str, Any]) -> UctSettings:
+    if not {"time", "iterations"} & options.keys():
+        raise SettingsError(f"{spec!r} needs a number of iterations or a time: uct:1000, uct:1s")
+    options = dict(options)
+    values: dict[str, Any] = {}
+    if "time" in options:
+        values["seconds"] = parse_seconds(options.pop("time"), spec)
+        values["iterations"] = 0
+    return make_settings(UctSettings, {**values, **_convert(UctSettings, options, spec)})
+
+
+def parse_seconds(value: Any, spec: str) -> float:
+    """A time: 1s, 0.5s, or a number."""
+    match = _SECONDS.match(str(value)) or re.match(r"^(\d+(?:\.\d+)?)$", str(value))
+    if not match or not float(match.group(1)):
+        raise SettingsError(f"{value!r} in {spec!r} is not a time above 0, such as 1s or 0.5s")
+    return float(match.group(1))
+
+
+def _make_network_player(
+    spec: str, path: Path, game: Game, options: dict[str, Any], seed: int
+) -> Player:
+    if not path.exists() and not path.with_name(f"{path.name}.json").exists():
+        raise SettingsError(f"there is no player {spec!r}: give {FORMS}")
+    # Networks need PyTorch, which takes seconds to import.
+    from omnilude.arena.network_players import PolicyPlayer, SearchPlayer
+    from omnilude.networks import load_checkpoint
+
+    options = dict(options)
+    step = options.pop("step", None)
+    checkpoint = load_checkpoint(find_checkpoint(path, _whole(step, "step", spec)), game)
+    seconds = options.pop("time", None)
+    engine = str(options.pop("engine", "auto"))
+    origin = {"path": str(path), "step": checkpoint.step}
+    if str(options.get("simulations")) == "0":
+        options.pop("simulations")
+        _refuse(spec, options)
+        return PolicyPlayer(game, checkpoint.network, engine=engine, name=spec, origin=origin)
+    # In a match other games come between two positions of a game: there is no tree to keep.
+    defaults = {"simulations": SIMULATIONS, "reuse": False}
+    values = {**defaults, **_convert(SearchSettings, options, spec)}
+    return SearchPlayer(
+        game,
+        checkpoint.network,
+        SearchSettings.for_play(**values),
+        seconds=0 if seconds is None else parse_seconds(seconds, spec),
+        engine=engine,
+        seed=seed,
+        name=spec,
+        origin=origin,
+    )
+
+
+def find_checkpoint(path: Path, step: int | None = None) -> Path:
+    """The checkpoint itself, or of a run the newest, or that of a step."""
+    if not is_run(path):
+        if step is not None:
+            raise SettingsError(f"{path} is a checkpoint, not a run: it has no other steps")
+        return path
+    checkpoints = list_checkpoints(path)
+    if not checkpoints:
+        raise CheckpointError(f"the run {path} has no checkpoint yet: train it a little longer")
+    if step is None:
+        return checkpoints[max(checkpoints)]
+    if step not in checkpoints:
+        known = ", ".join(map(str, checkpoints))
+        raise CheckpointError(f"the run {path} has no checkpoint of step {step}, only of {known}")
+    return checkpoints[step]
+
+
+def list_checkpoints(run: Path) -> dict[int, Path]:
+    """The checkpoints of a run that were kept, by step, oldest first."""
+    state = load_state(run)
+    kept = [one for one in state.checkpoints if one["file"]] if state else []
+    return {int(one["step"]): run / one["file"] for one in sorted(kept, key=lambda c: c["step"])}
+
+
+def find_game(spec: str) -> Game | None:
+    """The game that a run has learned, from the rules in its folder; None for other players."""
+    folder = Path(split_spec(spec)[0])
+    rules = folder / "rules.kif"
+    if not is_run(folder) or not rules.is_file():
+        return None
+    return load_text(rules.read_text(encoding="utf-8"), name=folder.name, file=str(rules))
+
+
+def _convert(kind: type[Any], options: dict[str, Any], spec: str) -> dict[str, Any]:
+    """Texts as values of the fields' types; make_settings complains of unknown names."""
+    hints = get_type_hints(kind)
+    known = {field.name for field in fields(kind)}
+    values: dict[str, Any] = {}
+    for name, value in options.items():
+        hint = hints.get(name)
+        if name not in known or not isinstance(value, str):
+            values[name] = value
+        elif hint is bool:
+            if value.lower() not in ("true", "false", "yes", "no", "1", "0"):
+                raise SettingsError(f"{name} in {spec!r} must be true or false, not {value!r}")
+            values[name] = value.lower() in ("true", "yes", "1")
+        elif hint is int:
+            values[name] = _whole(value, name, spec)
+        elif hint is float:
+            try:
+                values[name] = float(value)
+            except ValueError:
+                raise SettingsError(f"{name} in {spec!r} must be a number, not {value!r}") from None
+        else:
+            values[name] = value
+    return values
+
+
+def _whole(value: Any, name: str, spec: str) -> Any:
+    if value is None or isinstance(value, int):
+        return value
+    if not re.match(r"^-?\d+$", str(value)):
+        raise SettingsError(f"{name} in {spec!r} must be a whole number, not {value!r}")
+    return int(value)
+
+
+def _refuse(spec: str, options: dict[str, Any]) -> None:
+    if options:
+        raise SettingsError(f"{spec!r} has no options, but is given {', '.join(options)}")

@@ -1,0 +1,226 @@
+"""Commands about learning: encode, symmetries, train, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from omnilude.cli.options import apply_changes, with_training_options
+from omnilude.cli.shared import GameArgument, SeedOption, make_table
+from omnilude.errors import SettingsError
+from omnilude.games import Game, State, load
+
+if TYPE_CHECKING:
+    from omnilude.training.progress import Summary
+    from omnilude.training.settings import TrainingSettings
+
+app = typer.Typer()
+
+RUNS = Path("runs")
+OPPONENTS = "random, uct:100"
+MOST_SYMMETRIES = 12
+"""Symmetries described one by one; there may be thousands."""
+
+
+@app.command()
+def encode(
+    game: GameArgument,
+    kind: Annotated[str, typer.Option(help="'planes' (P3), or 'propositions' (GAZ).")] = "planes",
+    png: Annotated[Path | None, typer.Option(help="Draw what the network sees here.")] = None,
+    plies: Annotated[int, typer.Option(min=0, help="Random moves before that picture.")] = 0,
+    seed: SeedOption = 1,
+) -> None:
+    """Show how the states of a game become the numbers that a network reads."""
+    from omnilude.encoding import make_encoding
+
+    loaded = load(game)
+    encoding = make_encoding(loaded, kind)
+    console = Console()
+    console.print(Text(str(encoding)), soft_wrap=True)
+    if png:
+        state = _play_at_random(loaded, plies, seed)
+        try:
+            png.parent.mkdir(parents=True, exist_ok=True)
+            encoding.draw(state.block, png)
+        except OSError as error:
+            raise SettingsError(f"cannot write {png}: {error.strerror}") from error
+        console.print(f"drawn after {plies} moves: {png}", highlight=False)
+
+
+@app.command()
+def symmetries(game: GameArgument) -> None:
+    """Find the symmetries of a game: ways to exchange cells, pieces and roles that change nothing.
+
+    They are found in the rules, none is declared. Training shows positions in all of them.
+    """
+    from omnilude.games.symmetry import find_symmetries
+
+    loaded = load(game)
+    console = Console()
+    with console.status("searching"):
+        found = find_symmetries(loaded)
+    tried = found.order - found.proved
+    console.print(
+        f"{loaded.name}: {found.order:,} symmetries, the identity among them; "
+        f"{found.proved:,} follow from the rules"
+        + (f", {tried:,} hold in random play" if tried else ""),
+        highlight=False,
+        soft_wrap=True,
+    )
+    table = make_table("", ["number", "fluents moved", "moves moved"], ["roles"])
+    for number, symmetry in enumerate(found.elements[:MOST_SYMMETRIES]):
+        roles = [
+            f"{loaded.roles[a]} → {loaded.roles[b]}" for a, b in enumerate(symmetry.roles) if a != b
+        ]
+        table.add_row(
+            str(number),
+            str(sum(int(f) != n for n, f in enumerate(symmetry.fluents))),
+            str(sum(int(m) != n for slots in symmetry.slots for n, m in enumerate(slots))),
+            ", ".join(roles) or "as they are",
+        )
+    console.print(table)
+    if found.order > MOST_SYMMETRIES:
+        console.print(f"... and {found.order - MOST_SYMMETRIES:,} more", highlight=False)
+
+
+@app.command()
+@with_training_options
+def train(
+    game: GameArgument,
+    run: Annotated[
+        str,
+        typer.Option(
+            help="Name of the run (its folder in runs/), or a path.", show_default="that of GAME"
+        ),
+    ] = "",
+    opponents: Annotated[
+        str, typer.Option(help="Fixed opponents that show the strength; '' for none.")
+    ] = OPPONENTS,
+    *,
+    changes: dict[str, Any],
+) -> None:
+    """Learn to play a game by playing it.
+
+    The run is a folder. The same command goes on where the run was stopped or killed, and with a
+    larger budget (--minutes) it goes on beyond its end.
+    """
+    loaded = load(game)
+    folder = find_folder(run or loaded.name)
+    console = Console()
+    summary = train_player(console, loaded, folder, changes, opponents)
+    print_summary(console, summary)
+    console.print("\nWhat to try next", style="bold")
+    name = summary.folder
+    console.print(
+        f"omnilude match {name} uct:1000   play against UCT\n"
+        f"omnilude rate {name}             the strength of its checkpoints over time\n"
+        f"omnilude export {name} --onnx player.onnx   the network for other programs",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+@app.command()
+def export(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run, or one of its checkpoints.")],
+    onnx: Annotated[Path, typer.Option(help="The file to write.")],
+    step: Annotated[int | None, typer.Option(help="A checkpoint of the run; else newest.")] = None,
+) -> None:
+    """Write the network of a run as ONNX, which describes its own input and output."""
+    from omnilude.arena.specs import find_checkpoint
+    from omnilude.networks import export_onnx, load_checkpoint
+
+    path = find_folder(run)
+    checkpoint = load_checkpoint(find_checkpoint(path, step))
+    facts = {"game": checkpoint.game, "step": checkpoint.step}
+    try:
+        onnx.parent.mkdir(parents=True, exist_ok=True)
+        written = export_onnx(checkpoint.network, onnx, metadata=facts)
+    except OSError as error:
+        raise SettingsError(f"cannot write {onnx}: {error.strerror}") from error
+    network = checkpoint.network
+    Console().print(
+        f"{written}: {checkpoint.game}, step {checkpoint.step}, "
+        f"{network.parameter_count:,} parameters\n"
+        f"rows [n, {network.encoding.size}] to logits [n, {sum(network.slots)}] and values "
+        f"[n, {len(network.slots)}]; its metadata say what each number means",
+        highlight=False,
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+def find_folder(run: str) -> Path:
+    """A run by name or by path."""
+    path = Path(run)
+    return path if path.exists() or len(path.parts) > 1 else RUNS / run
+
+
+def train_player(
+    console: Console, game: Game, folder: Path, changes: dict[str, Any], opponents: str
+) -> Summary:
+    """Trains, or goes on with a run, while the console shows how it goes."""
+    from omnilude.training.display import make_display
+    from omnilude.training.loop import train as train_network
+    from omnilude.training.run import load_settings
+    from omnilude.training.settings import TrainingSettings
+
+    settings = apply_changes(load_settings(folder) or TrainingSettings(), changes)
+    console.print(f"{game.name} in {folder}", style="bold", highlight=False)
+    with console.status("PyTorch is being loaded"):
+        assess = make_assessment(game, settings, opponents)
+    return train_network(game, folder, settings, assess=assess, display=make_display(console))
+
+
+def make_assessment(game: Game, settings: TrainingSettings, opponents: str) -> Any:
+    """What tells the strength during training; None where that is not wanted."""
+    if not settings.assess_minutes or not opponents.strip():
+        return None
+    from omnilude.arena.assess import Assessment
+
+    return Assessment(
+        game,
+        games=settings.assess_games,
+        simulations=settings.assess_simulations,
+        opponents=[spec.strip() for spec in opponents.split(",")],
+        max_length=settings.search.max_length,
+    )
+
+
+def print_summary(console: Console, summary: Summary) -> None:
+    table = make_table(f"{summary.game}: {summary.folder}", ["what", "value"])
+    for name, value in (
+        ("time", f"{summary.elapsed / 60:.1f} minutes"),
+        ("games", f"{summary.games:,}"),
+        ("positions", f"{summary.positions:,}"),
+        ("positions a second", f"{summary.rate:,.0f}"),
+        ("steps of learning", f"{summary.steps:,}"),
+        ("parameters", f"{summary.parameters:,}"),
+        ("evaluated by", summary.engine),
+        ("search and engine, of self-play", f"{summary.search_share:.0%}"),
+        ("memory at most", f"{summary.memory / 2**30:.2f} GiB"),
+    ):
+        table.add_row(name, value)
+    for opponent, score in summary.scores.items():
+        table.add_row(f"mean score, {opponent}", f"{score:.1%}")
+    console.print(table)
+    for picture in summary.pictures:
+        console.print(f"written: {picture}", highlight=False, soft_wrap=True)
+    console.print(summary.hint, highlight=False, soft_wrap=True)
+
+
+def _play_at_random(game: Game, plies: int, seed: int) -> State:
+    """A state after so many random moves, or as many as there are before the end."""
+    from omnilude.arena.single import StatePlayer
+
+    player, state = StatePlayer("random", game, seed=seed), game.initial()
+    for _ in range(plies):
+        after = state.play(player.choose(state))
+        if after.terminal:
+            break
+        state = after
+    return state

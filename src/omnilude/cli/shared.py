@@ -1,0 +1,82 @@
+"""What all commands share: how errors are shown, the options that mean the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from typer.core import TyperGroup
+
+from omnilude.errors import OmniludeError, RulesError
+from omnilude.games.statistics import Estimate
+
+
+class ErrorGroup(TyperGroup):
+    """Says what is wrong in one message: a traceback helps nobody who wrote rules."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except OmniludeError as error:
+            _print_error(error)
+            raise typer.Exit(1) from error
+
+
+GameArgument = Annotated[
+    str, typer.Argument(metavar="GAME", help="Name of a bundled game, or path of a rulesheet.")
+]
+EngineOption = Annotated[
+    str,
+    typer.Option(help="'circuit', 'interpreter', or 'auto': the circuit where it can be had."),
+]
+CodeOption = Annotated[
+    bool,
+    typer.Option(
+        "--machine-code/--no-machine-code",
+        help="Run the circuit as machine code, or by the portable evaluator.",
+    ),
+]
+SeedOption = Annotated[
+    int, typer.Option(min=0, help="Of the random moves: the same seed, the same games.")
+]
+ThreadsOption = Annotated[
+    int, typer.Option(min=0, help="Threads; 0: as many as the machine has cores.")
+]
+
+
+def make_table(title: str, columns: Sequence[str], texts: Sequence[str] = ()) -> Table:
+    """A table that fits 80 columns: what it is about, numbers, then texts."""
+    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left", no_wrap=True)
+    for column in texts:
+        table.add_column(column)
+    return table
+
+
+def format_percent(share: Estimate) -> str:
+    value, low, high = (100 * x for x in (share.value, share.low, share.high))
+    return f"{value:5.2f} % \\[{low:.2f}, {high:.2f}]"  # the bracket is no markup
+
+
+def _print_error(error: OmniludeError) -> None:
+    """The message in red; for rules also the line and a mark below the column."""
+    console = Console(stderr=True, soft_wrap=True)
+    if not isinstance(error, RulesError):
+        console.print(Text(f"error: {error}", style="red"))
+        return
+    place = f":{error.line}:{error.column}" if error.position else ""
+    console.print(Text(f"{error.file}{place}: {error.message}", style="red"))
+    if error.position and Path(error.file).is_file():
+        lines = Path(error.file).read_text(errors="replace").split("\n")
+        if error.position.line <= len(lines):
+            line = lines[error.position.line - 1].replace("\t", " ")
+            console.print(Text(f"  {line}\n  {' ' * (error.position.column - 1)}^", style="dim"))
+    if error.hint:
+        console.print(Text(f"hint: {error.hint}", style="cyan"))

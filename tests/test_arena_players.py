@@ -1,0 +1,230 @@
+"""Specs of players, players for single states, and how much work fits into a time."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import omnilude
+from omnilude.arena.match import MatchSettings, play_match
+from omnilude.arena.players import Positions, RandomPlayer, UctPlayer, join_analyses
+from omnilude.arena.specs import make_player, make_uct_settings, split_spec
+from omnilude.arena.timing import fit_count
+from omnilude.errors import CheckpointError, IllegalMove, SettingsError
+from omnilude.games import Game, load
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    return load("tic-tac-toe")
+
+
+# --- specs ---
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("random", ("random", {})),
+        ("uct:1000", ("uct", {"iterations": "1000"})),
+        ("uct:0.5s", ("uct", {"time": "0.5s"})),
+        ("uct:100:playouts=8", ("uct", {"iterations": "100", "playouts": "8"})),
+        ("uct:100,playouts=8", ("uct", {"iterations": "100", "playouts": "8"})),
+        ("runs/a:sims=5:time=1s", ("runs/a", {"simulations": "5", "time": "1s"})),
+    ],
+)
+def test_specs_are_split(spec: str, expected: tuple[str, dict[str, Any]]) -> None:
+    assert split_spec(spec) == expected
+
+
+def test_uct_settings_from_specs() -> None:
+    def settings(spec: str) -> Any:
+        return make_uct_settings(spec, split_spec(spec)[1])
+
+    assert (settings("uct:300").iterations, settings("uct:300").seconds) == (300, 0)
+    assert (settings("uct:2s").iterations, settings("uct:2s").seconds) == (0, 2)
+    assert settings("uct:1s:exploration=1.5:playouts=4").exploration == 1.5
+    assert settings("uct:time=1s:iterations=50").iterations == 50
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("", "names no player"),
+        ("uct", "needs a number of iterations or a time"),
+        ("uct:many", "whole number, not 'many'"),
+        ("uct:0", "iterations or of seconds"),
+        ("uct:0s", "not a time above 0"),
+        ("uct:100:playouts=x", "playouts in .* must be a whole number"),
+        ("uct:100:sims=3", "has no 'simulations'"),
+        ("uct:100:100", "sets iterations twice"),
+        ("uct:100:playouts=", "not of the form name=value"),
+        ("random:seed=1", "has no options"),
+        ("runs/nowhere", "there is no player 'runs/nowhere': give random"),
+        ("alphago", "there is no player 'alphago': give random"),
+    ],
+)
+def test_specs_that_make_no_sense(spec: str, message: str, game: Game) -> None:
+    with pytest.raises(SettingsError, match=message):
+        make_player(spec, game)
+
+
+def test_options_may_be_given_apart(game: Game) -> None:
+    player = make_player("uct:100", game, playouts=3)
+    assert isinstance(player, UctPlayer)
+    assert player.settings.playouts == 3
+    with pytest.raises(SettingsError, match="both set playouts"):
+        make_player("uct:100:playouts=2", game, playouts=3)
+
+
+# --- single states ---
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "tower", "race-dice", "eight-puzzle"])
+@pytest.mark.parametrize("spec", ["random", "uct:20"])
+def test_a_player_plays_any_game_to_its_end(name: str, spec: str) -> None:
+    game, player = load(name), omnilude.player(spec, seed=1)
+    state = game.initial()
+    for _ in range(300):
+        if state.terminal:
+            break
+        moves = player.choose(state)
+        assert [move.role for move in moves] == list(range(len(game.roles)))
+        state = state.play(moves)
+    assert state.terminal
+
+
+def test_one_role_or_some_roles(game: Game) -> None:
+    state = game.initial()
+    assert omnilude.player("uct:50").choose(state, "x").role == game.role_number("x")
+    (move,) = omnilude.player("uct:50", roles=["o"]).choose(state)
+    assert str(move) == "noop"
+    with pytest.raises(IllegalMove, match="no role 'z'"):
+        omnilude.player("random").choose(state, "z")
+
+
+def test_the_same_seed_chooses_the_same() -> None:
+    state = load("connect-four").initial()
+
+    def choices(seed: int) -> list[str]:
+        player = omnilude.player("random", seed=seed)
+        return [str(player.choose(state, "red")) for _ in range(20)]
+
+    assert choices(1) == choices(1) != choices(2)
+    assert len(set(choices(1))) > 2  # but one player does not repeat itself
+
+
+def test_analysis_shows_what_uct_thinks(game: Game) -> None:
+    # x wins at once in the corner.
+    state = game.initial()
+    turns = [("mark 1 1", 0), ("mark 2 1", 1), ("mark 1 2", 0), ("mark 2 2", 1)]
+    for text, role in turns:
+        moves = ["noop", "noop"]
+        moves[role] = f"({text})"
+        state = state.play(moves)
+    found = omnilude.player("uct:400").analyse(state)
+    assert str(found.chosen[0]) == "(mark 1 3)"
+    best = found["x"].moves[0]
+    assert str(best.move) == "(mark 1 3)"
+    assert best.value == 1
+    assert best.visits == max(move.visits for move in found["x"].moves)
+    assert found["x"].value > 0.8 > found["o"].value
+    assert "(mark 1 3)" in str(found)
+    with pytest.raises(KeyError):
+        found["z"]
+
+
+def test_analysis_of_random_players(game: Game) -> None:
+    found = omnilude.player("random").analyse(game.initial())
+    assert [move.prior for move in found["x"].moves] == pytest.approx([1 / 9] * 9)
+    assert math.isnan(found["x"].value)
+    assert "-" in str(found)
+
+
+def test_the_end_is_the_end(game: Game) -> None:
+    state, player = game.initial(), omnilude.player("random")
+    while not state.terminal:
+        state = state.play(player.choose(state))
+    with pytest.raises(IllegalMove, match="over"):
+        player.choose(state)
+
+
+def test_wrong_players_are_refused_at_once(game: Game) -> None:
+    with pytest.raises(SettingsError, match="names no player"):
+        omnilude.player("")
+    with pytest.raises(SettingsError, match="no player 'nobody'"):
+        omnilude.player("nobody", game=game)
+    with pytest.raises(SettingsError, match="seed"):
+        omnilude.player("random", seed=-1)
+
+
+def test_players_do_not_import_torch() -> None:
+    code = """
+import sys, omnilude
+game = omnilude.load("tic-tac-toe")
+omnilude.player("uct:10").choose(game.initial())
+found = {"torch", "matplotlib", "onnxruntime", "tensorboard"} & set(sys.modules)
+assert not found, found
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+# --- matches and time ---
+
+
+def test_uct_beats_random(game: Game) -> None:
+    players = [make_player("uct:200", game), make_player("random", game)]
+    result = play_match(game, players, MatchSettings(games=40, seed=2))
+    assert result.tally(0).wins > 30
+    again = play_match(game, players, MatchSettings(games=40, seed=2, threads=1))
+    assert again.to_json()["played"] == result.to_json()["played"]
+    assert result.players[0]["iterations"] == 200
+
+
+def test_more_iterations_are_stronger() -> None:
+    game = load("connect-four")
+    players = [make_player("uct:400", game), make_player("uct:20", game)]
+    assert play_match(game, players, MatchSettings(games=40)).tally(0).wins > 25
+
+
+def test_work_that_fits_a_time(game: Game) -> None:
+    def search(state: NDArray[np.uint8], count: int) -> tuple[int, float]:
+        assert state.shape == (1, game.state_bytes)
+        return count, 0.01 + count * 1e-4
+
+    # 10,000 a second, and a start that matters less the longer the search.
+    assert fit_count(game, search, 100.0) == pytest.approx(1_000_000, rel=0.01)
+    with pytest.raises(SettingsError):
+        fit_count(game, search, 0)
+
+
+def test_players_by_the_clock_get_a_fixed_number_in_matches(game: Game) -> None:
+    fork = UctPlayer(game, make_uct_settings("uct:0.01s", {"time": "0.01s"})).fork(seed=3)
+    assert fork.settings.seconds == 0
+    assert fork.settings.iterations > 10
+    assert fork.describe()["fitted_to_seconds"] == 0.01
+
+
+def test_analyses_are_joined(game: Game) -> None:
+    player = RandomPlayer(game)
+    states = game.initial_states(5)
+    streams = np.arange(5, dtype=np.uint64)
+    whole = player.analyse(Positions.of_states(game, states, streams))
+    parts = [
+        player.analyse(Positions.of_states(game, states[part], streams[part]))
+        for part in (slice(0, 2), slice(2, 5))
+    ]
+    joined = join_analyses(parts)
+    for name in ("moves", "offsets", "slots", "priors", "simulations"):
+        assert (getattr(joined, name) == getattr(whole, name)).all()
+
+
+def test_folders_that_are_no_checkpoints(game: Game, tmp_path: Any) -> None:
+    with pytest.raises(CheckpointError):
+        make_player(str(tmp_path), game)

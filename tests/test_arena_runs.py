@@ -1,0 +1,287 @@
+"""Players made from a run, and all that plays with them: matches, ratings, experiments.
+
+One tiny run of tic-tac-toe is trained for all tests; how strong it is does not matter here.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import omnilude
+from omnilude.arena import history
+from omnilude.arena.assess import Assessment, share_interest
+from omnilude.arena.experiments import ablations, p3, tables
+from omnilude.arena.experiments.common import ResultFile, match_part, summarise_speed
+from omnilude.arena.match import MatchSettings, play_match
+from omnilude.arena.players import Positions
+from omnilude.arena.specs import find_checkpoint, find_game, list_checkpoints, make_player
+from omnilude.errors import CheckpointError, SettingsError
+from omnilude.games import Game, load
+from omnilude.training.options import change_settings
+from omnilude.training.settings import TrainingSettings
+
+TINY: dict[str, Any] = {
+    "minutes": 0.0,
+    "positions": 3000,
+    "preset": "tiny",
+    "simulations": 8,
+    "games_per_worker": 16,
+    "workers": 1,
+    "iteration_positions": 500,
+    "batch_size": 32,
+    "replay_ratio": 0.5,
+    "checkpoint_minutes": 0.0005,
+    "engine": "onnx",
+    "augment": False,
+}
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    return load("tic-tac-toe")
+
+
+@pytest.fixture(scope="module")
+def run(game: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from omnilude.training.loop import train
+
+    folder = tmp_path_factory.mktemp("runs") / "tiny"
+    summary = train(game, folder, change_settings(TrainingSettings(), TINY))
+    assert summary.finished
+    return folder
+
+
+# --- players ---
+
+
+def test_a_run_plays_a_game_to_its_end(game: Game, run: Path) -> None:
+    player = omnilude.player(run, simulations=10, seed=0)
+    state = game.initial()
+    while not state.terminal:
+        state = state.play(player.choose(state))
+    assert sum(state.reward) == pytest.approx(1)
+
+
+def test_analysis_of_a_run(game: Game, run: Path) -> None:
+    found = omnilude.player(f"{run}:sims=20:reuse=false").analyse(game.initial())
+    moves = found["x"].moves
+    assert found.simulations == 20
+    assert len(moves) == 9
+    assert sum(move.prior for move in moves) == pytest.approx(1, abs=1e-4)
+    assert 0 <= found["x"].value <= 1
+    assert moves[0].move == found.chosen[0]
+
+
+def test_the_policy_alone(game: Game, run: Path) -> None:
+    found = omnilude.player(run, simulations=0).analyse(game.initial())
+    priors = [move.prior for move in found["x"].moves]
+    assert sum(priors) == pytest.approx(1, abs=1e-4)
+    assert found["x"].moves[0].prior == max(priors)
+    assert found.simulations == 0
+
+
+def test_search_by_the_clock(game: Game, run: Path) -> None:
+    for root in ("puct", "gumbel"):
+        found = omnilude.player(f"{run}:time=0.01s:root={root}").analyse(game.initial())
+        assert found.simulations > 1
+
+
+def test_checkpoints_are_found_by_step(game: Game, run: Path) -> None:
+    steps = list_checkpoints(run)
+    assert len(steps) > 1
+    assert find_checkpoint(run) == steps[max(steps)]
+    first = min(steps)
+    by_step = make_player(f"{run}:step={first}", game)
+    by_path = make_player(str(steps[first]), game)
+    assert by_step.describe()["step"] == by_path.describe()["step"] == first
+    with pytest.raises(CheckpointError, match="no checkpoint of step 999999, only of"):
+        make_player(f"{run}:step=999999", game)
+
+
+def test_a_run_knows_its_game_and_no_other(game: Game, run: Path) -> None:
+    found = find_game(f"{run}:sims=5")
+    assert found is not None
+    assert found.roles == game.roles
+    assert find_game("random") is None
+    with pytest.raises(CheckpointError, match="other rules"):
+        make_player(str(run), load("connect-four"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (":sims=-3", "simulations must be at least 1"),
+        (":sims=0:root=puct", "has no options"),
+        (":root=oak", "root must be"),
+        (":colour=red", "has no 'colour'"),
+        (":time=soon", "not a time"),
+        (":reuse=maybe", "true or false"),
+        (":c_puct=x", "must be a number"),
+    ],
+)
+def test_wrong_options_of_a_run(game: Game, run: Path, options: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        make_player(f"{run}{options}", game)
+
+
+# --- matches, assessments, ratings ---
+
+
+def test_matches_of_runs_repeat(game: Game, run: Path) -> None:
+    players = [make_player(f"{run}:sims=8", game), make_player("random", game)]
+    first, second = (
+        play_match(game, players, MatchSettings(games=20, seed=5, threads=n, batch=5))
+        for n in (1, 2)
+    )
+    assert first.to_json()["played"] == second.to_json()["played"]
+    assert first.players[0]["path"] == str(run)
+    assert first.players[0]["search"]["simulations"] == 8
+
+
+def test_two_runs_get_random_openings(game: Game, run: Path) -> None:
+    players = [make_player(f"{run}:sims={n}", game) for n in (4, 8)]
+    assert all(player.deterministic for player in players)
+    assert not make_player(f"{run}:temperature=1:temperature_moves=4", game).deterministic
+    result = play_match(game, players, MatchSettings(games=20))
+    assert result.settings["random_plies"] == 2
+    assert result.distinct > 5
+
+
+def test_time_becomes_simulations_in_a_match(game: Game, run: Path) -> None:
+    fork = make_player(f"{run}:time=0.01s", game).fork(1)
+    told = fork.describe()
+    assert told["fitted_to_seconds"] == 0.01
+    assert told["search"]["simulations"] > 1
+    positions = Positions.of_states(game, game.initial_states(3), game_streams(3))
+    assert fork.choose(positions).shape == (3, 2)
+
+
+def game_streams(count: int) -> Any:
+    import numpy as np
+
+    return np.arange(count, dtype=np.uint64)
+
+
+def test_assessment(game: Game, run: Path) -> None:
+    player: Any = make_player(str(run), game)
+    assess = Assessment(game, games=4, simulations=4, opponents=("random", "uct:5"))
+    scores = assess(player.network, player.evaluator)
+    assert set(scores) == {"random", "uct:5"}
+    assert all(0 <= score <= 1 for score in scores.values())
+    assert scores == assess(player.network, player.evaluator)
+
+
+def test_common_interests_are_noticed(game: Game) -> None:
+    assert not share_interest(game)
+    assert not share_interest(load("prisoners-dilemma"))
+    assert share_interest(load("tower"))
+    assert Assessment(load("tower")).opponents == ()
+
+
+def test_ratings_of_a_run(game: Game, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = history.RatingSettings(
+        games=4, checkpoints=2, simulations=4, anchors=("random", "uct:5")
+    )
+    rated = history.rate_run(run, game, settings)
+    assert [rating.name for rating in rated.ratings][-2:] == ["random", "uct:5"]
+    assert len(rated.steps) == 2
+    assert (run / "ratings.png").read_bytes().startswith(b"\x89PNG")
+    saved = json.loads((run / "ratings.json").read_text())
+    assert len(saved["matches"]) == 1 + 4 + 1
+    # What was played counts again.
+    monkeypatch.setattr(history, "play_match", None)
+    assert history.rate_run(run, game, settings) == rated
+
+
+def test_ratings_need_a_run_with_checkpoints(game: Game, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="not the folder of a run"):
+        history.rate_run(tmp_path, game)
+    with pytest.raises(SettingsError, match="anchor"):
+        history.RatingSettings(anchors=())
+
+
+# --- experiments ---
+
+
+def test_results_are_made_once(tmp_path: Path) -> None:
+    made = []
+
+    def make() -> dict[str, Any]:
+        made.append(1)
+        return {"value": len(made)}
+
+    path = tmp_path / "results" / "some.json"
+    for identity in ({"n": 1}, {"n": 1}, {"n": 2}):
+        ResultFile(path, "some", {}).part("part", identity, make)
+    assert len(made) == 2
+    assert json.loads(path.read_text())["parts"]["part"]["value"] == 2
+
+
+@pytest.mark.parametrize("game_name", list(p3.PLANS))
+def test_every_game_is_played_as_the_issue_wants(game_name: str) -> None:
+    matches = p3.list_matches(p3.PLANS[game_name], p3.Evaluation())
+    assert {match.subject for match in matches} >= {"ours", "GAZ"}
+    names = [match.name(game_name, 0) for match in matches]
+    assert len(set(names)) == len(names)
+    assert any("100 simulations, UCT 1000 iterations" in name for name in names)
+    assert any("1 s each" in name for name in names)
+
+
+def test_the_page_stands_without_results(tmp_path: Path) -> None:
+    page = tables.make_page(tmp_path)
+    for section in ("P3: six games", "ablations", "Throughput", "Does it learn", "missing"):
+        assert section in page
+    for name in p3.PLANS:
+        assert f"### {name}" in page
+        assert f"- {name}: everything" in page
+    assert "95 %" in page
+
+
+@pytest.mark.parametrize("plan", [p3.Plan(role="o", slow_uct=4), p3.Plan(together=True)])
+def test_an_experiment_from_its_run_to_the_page(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan: p3.Plan
+) -> None:
+    for name in ("ours", "gaz"):
+        shutil.copytree(run, tmp_path / f"p3-tic-tac-toe-{name}-0")
+    monkeypatch.setattr(p3, "train_part", lambda *_: None)
+    for module in (p3, tables):
+        monkeypatch.setattr(module, "PLANS", {"tic-tac-toe": plan})
+    monkeypatch.setattr(tables, "P3_GAMES", {"tic-tac-toe": "Goal: none."})
+    how = {"games": 2, "simulations": 4, "iterations": 5, "seconds": 0.002, "curve_games": 2}
+    p3.main(
+        **how, only="", minutes=1, seeds="0", gaz_simulations=4, curve_points=1,
+        output=tmp_path / "p3.json", runs=tmp_path,
+    )  # fmt: skip
+    page = tables.make_page(tmp_path)
+    assert "- tic-tac-toe: " not in page.split("## What is missing")[1]
+    assert "0.002 s:" in page
+    assert ("over time" in page) == (not plan.together)
+
+
+def test_inputs_are_counted() -> None:
+    assert ablations.count_inputs("tic-tac-toe")["base"] == 20
+
+
+def test_matches_of_experiments_keep_no_games(tmp_path: Path) -> None:
+    file = ResultFile(tmp_path / "x.json", "x", {})
+    part = match_part(
+        file, "m", "tic-tac-toe", ["ours:20", "random"], MatchSettings(games=4), {"ours": "uct"}
+    )
+    assert part["contestants"] == ["ours:20", "random"]
+    assert "played" not in part
+    assert part["players"][0]["iterations"] == 20
+
+
+def test_speed_of_a_run() -> None:
+    line = {"new_positions": 100, "play_seconds": 1.0, "learn_seconds": 1.0, "new_steps": 10}
+    times = {"time/gather": 1.0, "time/evaluate": 8.0, "time/scatter": 1.0, "time/drain": 0.0}
+    speed = summarise_speed([{"new_positions": 1, "play_seconds": 99.0}, {**line, **times}])
+    assert speed["selfplay_positions_per_second"] == 100
+    assert speed["positions_per_second"] == 50
+    assert speed["search_share"] == pytest.approx(0.2)
+    assert summarise_speed([]) == {}
