@@ -30,7 +30,7 @@ CPP_FILES   = find core -name '*.cpp' -o -name '*.h' -o -name '*.hpp'
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/make \1\t\2/' | expand -t 16
 
-demo: $(PACKAGE) bench-extra  ## a short tour in the terminal
+demo: $(PACKAGE)  ## train Connect Four for two minutes, and play a match
 	$(BIN)/omnilude demo
 
 test: $(PACKAGE) core-tests  ## the core's tests, then pytest
