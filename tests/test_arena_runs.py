@@ -146,7 +146,7 @@ def test_matches_of_runs_repeat(game: Game, run: Path) -> None:
 def test_two_runs_get_random_openings(game: Game, run: Path) -> None:
     players = [make_player(f"{run}:sims={n}", game) for n in (4, 8)]
     assert all(player.deterministic for player in players)
-    assert not make_player(f"{run}:temperature=1:temperature_moves=4", game).deterministic
+    assert not make_player(f"{run}:root=puct:temperature=1:temperature_moves=4", game).deterministic
     result = play_match(game, players, MatchSettings(games=20))
     assert result.settings["random_plies"] == 2
     assert result.distinct > 5

@@ -325,7 +325,7 @@ def test_signature() -> None:
     assert digest.hexdigest()[:16] == SIGNATURE
 
 
-SIGNATURE = "c6beb296c7c76b10"
+SIGNATURE = "f58fa06d0085aaa0"
 
 
 def test_bad_input_is_refused() -> None:

@@ -39,7 +39,7 @@ def step(run: Run, number: int) -> None:
     targets = chunk(number)
     run.add_metrics({"iteration": number, "elapsed": float(number)})
     run.add_chunk(targets)
-    run.add_games(describe_games(GAME, random_records(number, (3, 2), 4), 100))
+    run.add_games(describe_games(random_records(number, (3, 2), 4), 100))
     name = f"checkpoints/step-{number:08}"
     for ending in ("json", "0123.safetensors"):
         (run.folder / f"{name}.{ending}").write_text("x")
@@ -99,7 +99,7 @@ def test_killed_at_any_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wh
             raise Killed
         real(source, target)
 
-    for attempt in range(40):
+    for attempt in range(26):
         allowed = attempt % 11
         monkeypatch.setattr(os, "replace", dying)
         try:
@@ -116,21 +116,21 @@ def test_killed_at_any_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wh
         assert committed <= reached <= committed + 1
         committed = reached
     assert crashes > 10
-    assert committed > 10
+    assert committed > 5
 
 
 def test_files_stay_bounded(tmp_path: Path) -> None:
     with Run(tmp_path, GAME, SETTINGS) as run:
-        for number in range(1, 60):
+        for number in range(1, 45):
             step(run, number)
         assert len(list((tmp_path / "state").iterdir())) == 1
         assert sum(kept["games"] for kept in run.state.kept_games) <= 12 + 4
         kept = [one for one in run.state.checkpoints if one["file"]]
         assert 20 <= len(kept) <= 30
-        assert len(run.state.checkpoints) == 59
-        assert kept[-1]["step"] == 59
+        assert len(run.state.checkpoints) == 44
+        assert kept[-1]["step"] == 44
         assert sum(c["positions"] for c in run.state.replay) < 40 + 30
-    assert check(tmp_path) == 59
+    assert check(tmp_path) == 44
 
 
 def test_settings_may_not_change_but_budgets_may(tmp_path: Path) -> None:

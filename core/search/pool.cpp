@@ -206,7 +206,9 @@ void SearchPool::settle_root(Slot& slot, size_t row) {
     std::memcpy(slot.root.data(), state, shape_.state_bytes);
     const uint32_t limit = settings_.max_length;
     slot.planned = false;
-    if (!settings_.reuse || slot.tree.empty() || !slot.tree.keep_below(state)) {
+    // Sequential halving counts visits from none.
+    const bool reuse = settings_.reuse && settings_.rule != SearchSettings::Rule::Gumbel;
+    if (!reuse || slot.tree.empty() || !slot.tree.keep_below(state)) {
         slot.tree.clear();
         slot.tree.add(state, description_, row, slot.ply, limit);
     }

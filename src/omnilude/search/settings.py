@@ -32,7 +32,7 @@ class SearchSettings:
     gumbel_scale: float = 1.0
     """Gumbel: size of the noise; 0 for play."""
     c_visit: float = 50.0
-    c_scale: float = 1.0
+    c_scale: float = 0.5
     """Gumbel: values count (c_visit + most visits) * c_scale beside logits."""
 
     noise_fraction: float = 0.25
@@ -47,8 +47,8 @@ class SearchSettings:
     """0: the most visited move."""
 
     reuse: bool = False
-    """Keep the part of the tree below the move that was played. Cached evaluations make a fresh
-    tree almost free, and sequential halving wants one."""
+    """PUCT: keep the part of the tree below the move that was played. Cached evaluations make a
+    fresh tree almost free, and sequential halving needs one."""
     solver: bool = True
     """Back up proven results (a forced win is a win, whatever the mean says)."""
     cache: int = 1 << 16

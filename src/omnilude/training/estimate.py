@@ -14,13 +14,15 @@ from rich.table import Table
 
 from omnilude.encoding import make_encoding
 from omnilude.networks import PRESETS, build_network
-from omnilude.search.evaluator import choose_preset, make_evaluator, measure_rate
+from omnilude.search.evaluator import PRESET_RATE, make_evaluator, measure_rate
 from omnilude.training.batches import BatchMaker
 from omnilude.training.learner import Learner
+from omnilude.training.memory import keep_memory
 from omnilude.training.replay import Replay
 from omnilude.training.selfplay import Harvest, Orders
 from omnilude.training.settings import TrainingSettings
 from omnilude.training.targets import PolicyLayout, make_targets
+from omnilude.training.threads import learning_threads
 from omnilude.training.workers import choose_evaluator, count_cores, make_selfplay
 
 if TYPE_CHECKING:
@@ -65,17 +67,29 @@ class Estimate:
     evaluations: dict[str, dict[str, float]]  # by preset and engine, one thread
     layouts: list[Layout]
     samples: dict[int, float]  # learned from, by number of threads
-    recommended_preset: str
     replay_ratio: float
+    overlap: bool
 
     @property
     def best(self) -> Layout:
         return max(self.layouts, key=lambda layout: layout.positions)
 
     @property
+    def recommended_preset(self) -> str:
+        """The largest that is evaluated fast enough, as `choose_preset` would say."""
+        fast = [p for p, rates in self.evaluations.items() if max(rates.values()) >= PRESET_RATE]
+        return fast[-1] if fast else next(iter(self.evaluations))
+
+    @property
     def positions(self) -> float:
-        """Positions a second of a whole run: self-play and learning take turns."""
-        return 1 / (1 / self.best.positions + self.replay_ratio / max(self.samples.values()))
+        """Positions a second of a whole run."""
+        play = 1 / self.best.positions
+        if not self.overlap:
+            return 1 / (play + self.replay_ratio / max(self.samples.values()))
+        threads = learning_threads(self.cores)
+        learn = self.replay_ratio / self.samples[threads]
+        # Cores that learn do not play; where all others have played enough, learning is the limit.
+        return 1 / max(learn, play + learn * threads / self.cores)
 
     @property
     def seconds(self) -> float:
@@ -99,6 +113,7 @@ def estimate_training(
 
     The network is a new one: trained ones make games longer or shorter, and repeat positions more.
     """
+    keep_memory()
     settings = settings or TrainingSettings()
     cores = count_cores()
     encoding, policy = make_encoding(game, settings.encoding), PolicyLayout.of(game)
@@ -135,7 +150,7 @@ def estimate_training(
         for records in harvest.records:
             replay.add(make_targets(records, policy, surprise=False))
     samples = {}
-    for threads in sorted({1, cores}):
+    for threads in sorted({1, learning_threads(cores), cores}):
         tell(f"learning, {threads} threads")
         samples[threads] = measure_learning(game, settings, replay, threads, seconds)
     return Estimate(
@@ -146,8 +161,8 @@ def estimate_training(
         evaluations=evaluations,
         layouts=layouts,
         samples=samples,
-        recommended_preset=choose_preset(encoding, policy.slots, batch=settings.games_per_worker),
         replay_ratio=settings.replay_ratio,
+        overlap=settings.overlap,
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from omnilude.training.memory import keep_memory
 from omnilude.training.progress import Display, NoDisplay, Summary
 from omnilude.training.run import Run
 from omnilude.training.settings import TrainingSettings
@@ -38,6 +39,7 @@ def train(
     order; so does SIGTERM. `assess` is called now and then with the network that plays.
     """
     started = time.perf_counter()
+    keep_memory()
     display = display or NoDisplay()
     with Run(Path(folder), game, settings) as run, interruptible() as interrupted:
         from omnilude.training.trainer import Trainer

@@ -7,11 +7,11 @@ dies is started again, and the user is told. A worker whose parent dies finds th
 
 from __future__ import annotations
 
-import os
+import signal
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -22,6 +22,7 @@ import numpy as np
 from omnilude.networks.settings import NetworkSettings
 from omnilude.search.pool import GameRecords
 from omnilude.search.settings import SearchSettings
+from omnilude.training.memory import keep_memory
 from omnilude.training.selfplay import (
     TICK,
     Harvest,
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 
 MOST_DEATHS = 3
 """Deaths of one worker in a row, without a single finished game between them, that are borne."""
-
-# glibc gives large buffers back to the system and asks for them again at once; not here.
-ENVIRONMENT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "1000000000"}
 
 
 class WorkerDied(RuntimeError):
@@ -64,9 +62,11 @@ class Task:
 
 def work(connection: Connection, task: Task) -> None:
     """The main function of a worker process."""
+    # Ctrl-C goes to all processes of a terminal; the parent tells its workers what to do.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         _Process(connection, task).serve()
-    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+    except (EOFError, OSError):
         pass
     except Exception:
         with suppress(OSError):
@@ -81,6 +81,7 @@ class _Process:
         from omnilude.networks import build_network
         from omnilude.search.evaluator import make_evaluator
 
+        keep_memory()
         use_one_thread()
         self.connection = connection
         self.task = task
@@ -221,8 +222,7 @@ class ProcessSelfPlay(SelfPlay):
         process = self._context.Process(
             target=work, args=(theirs, self._tasks[number]), daemon=True
         )
-        with _environment(ENVIRONMENT):
-            process.start()
+        process.start()
         theirs.close()  # so that ours ends with the process
         self.processes[number], self._connections[number] = process, ours
 
@@ -250,17 +250,3 @@ class ProcessSelfPlay(SelfPlay):
         # A dead worker is noticed, and replaced, where its answers are awaited.
         with suppress(OSError):
             self._connections[number].send(message)
-
-
-@contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omnilude.search.pool import GameRecords
 
-if TYPE_CHECKING:
-    from omnilude.games import Game
 
-
-def describe_games(game: Game, records: GameRecords, most: int) -> list[dict[str, Any]]:
+def describe_games(records: GameRecords, most: int) -> list[dict[str, Any]]:
     """The first `most` games: the moves of all roles and the states they were made in.
 
     Positions in which nobody had a choice are passed over by self-play, and are not here; that is
     why the states are.
     """
     described = []
-    for number in range(min(most, records.games)):
+    for number in range(max(0, min(most, records.games))):
         first, last = (int(offset) for offset in records.game_offsets[number : number + 2])
         described.append(
             {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Mapping
 from typing import Any
 
+from omnilude.training.memory import peak_memory
 from omnilude.training.progress import Display, Rate, Status
 from omnilude.training.run import Run
 from omnilude.training.selfplay import Harvest, Times
@@ -88,8 +88,3 @@ class Reporter:
 
     def close(self) -> None:
         self._board.close()
-
-
-def peak_memory() -> int:
-    """Bytes that this process held at most."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

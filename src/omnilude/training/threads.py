@@ -13,6 +13,11 @@ PROBED_PHASES = 12
 """Another number is tried again after so many phases of learning."""
 
 
+def learning_threads(cores: int) -> int:
+    """The most that learn while the others play on."""
+    return max(1, cores // 2)
+
+
 class ThreadChoice:
     """Chooses between 1, 2, 4, ... threads and one for each core."""
 

@@ -16,14 +16,15 @@ from omnilude.search.evaluator import CALIBRATION_ROWS
 from omnilude.training.batches import BatchMaker, usable_symmetries
 from omnilude.training.learner import Learner
 from omnilude.training.loop import Assess
+from omnilude.training.memory import peak_memory
 from omnilude.training.progress import Display, Summary
 from omnilude.training.records import describe_games
 from omnilude.training.replay import Replay
-from omnilude.training.reporter import Reporter, peak_memory
+from omnilude.training.reporter import Reporter
 from omnilude.training.run import Run
 from omnilude.training.selfplay import Harvest, Orders, SelfPlay, derive_seed
 from omnilude.training.targets import PolicyLayout, Targets, join_targets, make_targets
-from omnilude.training.threads import PROBED_SECONDS, PROBED_STEPS, ThreadChoice
+from omnilude.training.threads import PROBED_SECONDS, PROBED_STEPS, ThreadChoice, learning_threads
 from omnilude.training.workers import choose_evaluator, count_cores, make_selfplay
 
 if TYPE_CHECKING:
@@ -73,7 +74,9 @@ class Trainer:
         self._uncommitted: list[Targets] = []
         self._finished: list[dict[str, Any]] = []
         self._committed_at = self._checkpointed_at = self._assessed_at = state.elapsed
-        self._threads = ThreadChoice(max(1, self.cores // 2) if settings.overlap else self.cores)
+        self._threads = ThreadChoice(
+            learning_threads(self.cores) if settings.overlap else self.cores
+        )
         self._ahead = Harvest()  # what was played while learning, and counts for the next iteration
         if run.resumed:
             self._restore()
@@ -177,7 +180,7 @@ class Trainer:
             targets = make_targets(records, self.layout, surprise=settings.surprise)
             self.replay.add(targets)
             self._uncommitted.append(targets)
-            self._finished += describe_games(self.game, records, SAVED_GAMES)
+            self._finished += describe_games(records, SAVED_GAMES - len(self._finished))
             state.positions += records.positions
             state.games += records.games
             state.owed += targets.positions * settings.replay_ratio

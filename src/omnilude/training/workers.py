@@ -66,7 +66,8 @@ def make_selfplay(
     inference_threads: int = 1,
     tell: Callable[[str], None] = lambda _: None,
 ) -> SelfPlay:
-    """Workers that play with this network; `engine` must be a certain one, not 'auto'."""
+    """Workers that play with this network; `engine` is that of an evaluator, not 'auto'."""
+    engine = "torch" if engine.startswith("torch") else engine  # wherever PyTorch computes
     workers = settings.workers or count_cores()
     if settings.backend == "processes":
         task = Task(

@@ -74,7 +74,7 @@ GAZ_TRAINING: dict[str, Any] = {
 }
 """P3, 2.3 and equation (3); what only we have is off. Optimiser, batches, window and rates, of
 which P3 says nothing, are ours."""
-GAZ_PLAY = ":first_play=zero:solver=false"
+GAZ_PLAY = ":root=puct:first_play=zero:solver=false"
 
 
 def gaz_changes(simulations: int) -> dict[str, Any]:
