@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from omnilude import benchmarks
 from omnilude.cli.options import apply_changes, with_training_options
-from omnilude.cli.shared import GameArgument, SeedOption, make_table
+from omnilude.cli.shared import GameArgument, SeedOption
 from omnilude.errors import SettingsError
 from omnilude.games import load
 
@@ -61,46 +61,33 @@ def engine(
 @with_training_options
 def train(
     game: GameArgument,
-    seconds: Annotated[float, typer.Option(min=1, help="Length of the measurement.")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Of each measurement.")] = 3.0,
+    processes: Annotated[bool, typer.Option(help="Also try workers as processes.")] = True,
     *,
     changes: dict[str, Any],
 ) -> None:
-    """Say what a training run will do on this machine, from a short one that is thrown away.
+    """Say what a training run will do on this machine, and which settings suit it.
 
     Takes the options of `omnilude train`; --minutes is the length of the run that is asked about.
     """
-    from omnilude.arena.experiments.throughput import measure
+    from omnilude.training.estimate import estimate_training, print_estimate
     from omnilude.training.settings import TrainingSettings
 
     settings = apply_changes(TrainingSettings(), changes)
-    name = load(game).name
+    loaded = load(game)
     console = Console()
-    short = {key: value for key, value in changes.items() if key != "minutes"}
-    result = measure(game, short, seconds)
-    speed, summary = result["speed"], result["summary"]
-    rate = speed["positions_per_second"]
-    length = summary["positions"] / max(1, summary["games"])
-    table = make_table(f"{name} on this machine", ["what", "value"])
-    for what, value in (
-        ("evaluated by", summary["engine"]),
-        ("parameters", f"{summary['parameters']:,}"),
-        ("self-play, positions a second", f"{speed['selfplay_positions_per_second']:,.0f}"),
-        ("learning, steps a second", f"{speed['steps_per_second']:,.0f}"),
-        ("both in turns, positions a second", f"{rate:,.0f}"),
-        ("engine and search, of self-play", f"{speed['search_share']:.0%}"),
-        ("evaluations from the cache", f"{speed['cache_hits']:.0%}"),
-        ("memory so far", f"{summary['memory'] / 2**30:.2f} GiB"),
-    ):
-        table.add_row(what, value)
-    console.print(table)
-    minutes = settings.minutes
-    if settings.positions:
-        by_positions = settings.positions / rate / 60
-        minutes = min(minutes or by_positions, by_positions)
-    positions = rate * minutes * 60
-    console.print(
-        f"A run of {minutes:.1f} minutes will play about {positions:,.0f} positions, "
-        f"{positions / length:,.0f} games of today's length.",
-        highlight=False,
-        soft_wrap=True,
-    )
+    with console.status("measuring") as status:
+        estimate = estimate_training(
+            loaded,
+            settings,
+            seconds=seconds,
+            processes=processes,
+            tell=lambda what: status.update(f"measuring {what}"),
+        )
+    print_estimate(estimate, console)
+    if settings.minutes:
+        console.print(
+            f"A run of {settings.minutes:g} minutes will play about "
+            f"{estimate.positions * settings.minutes * 60:,.0f} positions.",
+            highlight=False,
+        )

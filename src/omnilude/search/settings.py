@@ -58,6 +58,7 @@ class SearchSettings:
     """Share of the moves searched in full (playout-cap randomisation); the others use
     `fast_simulations`, without noise, and give no policy target."""
     fast_simulations: int = 8
+    """Simulations of the moves that are not searched in full."""
 
     max_length: int = 1000
     """A game that gets so long is cut: rewards are those of the search at that point."""

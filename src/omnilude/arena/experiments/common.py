@@ -95,16 +95,15 @@ def summarise_speed(metrics: Sequence[dict[str, Any]]) -> dict[str, float]:
     lines = metrics[1:] or metrics
     total = {
         name: sum(line.get(name, 0.0) for line in lines)
-        for name in ("new_positions", "play_seconds", "learn_seconds", "new_steps")
+        for name in ("new_positions", "seconds", "play_seconds", "learn_seconds", "new_steps")
     }
     parts = ("gather", "evaluate", "scatter", "drain")
     spent = {part: sum(line.get(f"time/{part}", 0.0) for line in lines) for part in parts}
     work = sum(spent.values())
-    seconds = total["play_seconds"] + total["learn_seconds"]
     return {
         "positions": total["new_positions"],
         "selfplay_positions_per_second": total["new_positions"] / max(1e-9, total["play_seconds"]),
-        "positions_per_second": total["new_positions"] / max(1e-9, seconds),
+        "positions_per_second": total["new_positions"] / max(1e-9, total["seconds"]),
         "steps_per_second": total["new_steps"] / max(1e-9, total["learn_seconds"]),
         "search_share": 1 - spent["evaluate"] / work if work else 0.0,
         **{f"share_{part}": spent[part] / work if work else 0.0 for part in parts},
