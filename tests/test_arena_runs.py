@@ -278,9 +278,9 @@ def test_matches_of_experiments_keep_no_games(tmp_path: Path) -> None:
 
 
 def test_speed_of_a_run() -> None:
-    line = {"new_positions": 100, "play_seconds": 1.0, "learn_seconds": 1.0, "new_steps": 10}
+    line = {"new_positions": 100, "seconds": 2.0, "play_seconds": 1.0, "new_steps": 10}
     times = {"time/gather": 1.0, "time/evaluate": 8.0, "time/scatter": 1.0, "time/drain": 0.0}
-    speed = summarise_speed([{"new_positions": 1, "play_seconds": 99.0}, {**line, **times}])
+    speed = summarise_speed([{"new_positions": 1, "seconds": 99.0}, {**line, **times}])
     assert speed["selfplay_positions_per_second"] == 100
     assert speed["positions_per_second"] == 50
     assert speed["search_share"] == pytest.approx(0.2)
