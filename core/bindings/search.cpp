@@ -39,7 +39,6 @@ SearchSettings read_settings(const nb::dict& values) {
     read("c_puct", s.c_puct);
     read("first_play_reduction", s.first_play_reduction);
     read("considered", s.considered);
-    read("gumbel_scale", s.gumbel_scale);
     read("c_visit", s.c_visit);
     read("c_scale", s.c_scale);
     read("noise_fraction", s.noise_fraction);

@@ -263,10 +263,8 @@ void SearchPool::record_position(Slot& slot) {
     append_all(records.states, slot.root);
     append_all(records.moves, slot.moves);
     records.full.push_back(slot.full);
-    for (uint32_t p = 0; p < shape_.players; ++p) {
-        slot.last_q[p] = slot.tree.mean(0, p);
-        records.q.push_back(slot.last_q[p]);
-    }
+    root_values(slot.tree, settings_, scratch_, slot.last_q.data());
+    append_all(records.q, slot.last_q);
     float surprise = 0;
     uint32_t player = 0;
     for (const Choice& choice : slot.tree.choices(0)) {
@@ -416,8 +414,9 @@ Analysis SearchPool::results() {
                 slot.moves[choice.role] = tree.edges(choice)[slot.random.below(choice.count)].slot;
         }
         append_all(out.moves, slot.moves);
-        for (uint32_t p = 0; p < shape_.players; ++p)
-            out.values.push_back(root.visits ? tree.mean(0, p) : 0.5f);
+        std::fill(values_.begin(), values_.end(), 0.5f);
+        if (root.visits) root_values(tree, settings_, scratch_, values_.data());
+        append_all(out.values, values_);
         out.simulations.push_back(root.visits ? root.visits - 1 : 0);
         out.proven.push_back(root.proven);
         uint32_t player = 0;

@@ -20,6 +20,11 @@ uint32_t best_edge(size_t count, Score&& score) {
     return best;
 }
 
+float temperature_at(const Tree& tree, const SearchSettings& settings) {
+    return tree.node(0).ply < settings.temperature_moves ? settings.temperature
+                                                         : settings.final_temperature;
+}
+
 // What values weigh beside logits.
 float value_weight(std::span<const Edge> edges, const SearchSettings& settings) {
     uint32_t most = 0;
@@ -147,7 +152,7 @@ void plan_root(Tree& tree, const SearchSettings& settings, RandomStream& random,
         RootPlan::Role& role = plan.roles[c];
         const auto edges = tree.edges(choices[c]);
         if (settings.rule == SearchSettings::Rule::Gumbel) {
-            const float scale = plan.noisy ? settings.gumbel_scale : 0;
+            const float scale = plan.noisy ? temperature_at(tree, settings) : 0;
             role.gumbel.resize(edges.size());
             for (float& g : role.gumbel)
                 g = scale > 0 ? scale * static_cast<float>(random.gumbel()) : 0;
@@ -217,10 +222,8 @@ uint32_t choose_edge(const Tree& tree, size_t number, const RootPlan& plan,
             return edges[i].visits == most ? scratch[i] + plan.roles[number].gumbel[i] : -1e20f;
         });
     }
-    const float temperature = settings.rule == SearchSettings::Rule::Uct ? 0.0f
-                              : tree.node(0).ply < settings.temperature_moves
-                                  ? settings.temperature
-                                  : settings.final_temperature;
+    const float temperature =
+        settings.rule == SearchSettings::Rule::Uct ? 0.0f : temperature_at(tree, settings);
     if (temperature < 1e-3f || !plan.noisy) {
         // Between moves visited alike, the better value; priors break the remaining ties.
         return best_edge(edges.size(), [&](uint32_t i) {
@@ -265,6 +268,33 @@ void policy_target(const Tree& tree, const Choice& choice, const SearchSettings&
     }
     for (size_t i = 0; i < edges.size(); ++i)
         target[i] = total > 0 ? target[i] / total : edges[i].prior;
+}
+
+void root_values(const Tree& tree, const SearchSettings& settings, std::vector<float>& target,
+                 float* values) {
+    const uint32_t players = tree.shape().players;
+    for (uint32_t p = 0; p < players; ++p) values[p] = tree.mean(0, p);
+    const Node& root = tree.node(0);
+    if (settings.rule != SearchSettings::Rule::Gumbel || root.proven) return;
+    for (const Choice& choice : tree.choices(0)) {
+        if (choice.player < 0) continue;
+        policy_target(tree, choice, settings, target);
+        const auto edges = tree.edges(choice);
+        float seen = 0;
+        for (size_t i = 0; i < edges.size(); ++i)
+            if (edges[i].visits) seen += target[i];
+        if (seen < 1e-6f) continue;
+        const auto chooser = static_cast<uint32_t>(choice.player);
+        for (uint32_t p = 0; p < players; ++p) {
+            if (p != chooser && root.choices > 1) continue;
+            float sum = 0;
+            for (size_t i = 0; i < edges.size(); ++i)
+                if (edges[i].visits)
+                    sum += target[i] * (p == chooser ? tree.value(0, choice, edges[i])
+                                                     : tree.mean(edges[i].child, p));
+            values[p] = sum / seen;
+        }
+    }
 }
 
 }  // namespace omnilude

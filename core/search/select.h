@@ -35,6 +35,12 @@ uint32_t choose_edge(const Tree& tree, size_t choice_number, const RootPlan& pla
 void policy_target(const Tree& tree, const Choice& choice, const SearchSettings& settings,
                    std::vector<float>& target);
 
+// What the root is worth to each player. Sequential halving spends many of its walks on moves that
+// turn out badly, so their mean is too low for whoever moves: here moves count as much as the
+// improved policy plays them.
+void root_values(const Tree& tree, const SearchSettings& settings, std::vector<float>& scratch,
+                 float* values);
+
 // Gumbel AlphaZero's schedule (Danihelka et al. 2022): for each simulation, how often an edge must
 // have been visited to be in question.
 std::vector<uint32_t> considered_visits(uint32_t considered, uint32_t simulations);

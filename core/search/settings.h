@@ -13,9 +13,9 @@ struct SearchSettings {
     bool first_play_parent = true;
     float first_play_reduction = 0.2f;
     uint32_t considered = 16;
-    float gumbel_scale = 1.0f, c_visit = 50.0f, c_scale = 1.0f;
+    float c_visit = 50.0f, c_scale = 0.2f;
     float noise_fraction = 0.25f, noise_total = 10.0f;
-    float temperature = 1.0f, final_temperature = 0.25f;
+    float temperature = 1.0f, final_temperature = 0.0f;
     uint32_t temperature_moves = 12;
     bool reuse = false, solver = true;
     uint32_t cache = 1 << 16;

@@ -66,12 +66,10 @@ class SearchPlayer:
     @property
     def deterministic(self) -> bool:
         settings = self.settings
-        noise = (
-            settings.gumbel_scale
-            if settings.root == "gumbel"
-            else settings.noise_fraction + settings.final_temperature
-        )
-        early = settings.temperature_moves and settings.temperature and settings.root == "puct"
+        noise = settings.final_temperature
+        if settings.root == "puct":
+            noise += settings.noise_fraction
+        early = settings.temperature_moves and settings.temperature
         return not noise and not early and not any(self.game.chance)
 
     def choose(self, positions: Positions) -> NDArray[np.int32]:

@@ -94,16 +94,47 @@ class ReferenceSearch:
         self.random = RandomStream(self.seed, stream)
         self.root = self._node(state, ply)
         self._walk(self.root)  # evaluates it
+        s = self.settings
+        noise = s.temperature if ply < s.temperature_moves else s.final_temperature
         self.gumbel = {
-            role: [F(self.settings.gumbel_scale) * F(self.random.gumbel()) for _ in edges]
-            if self.settings.root == "gumbel" and self.settings.gumbel_scale
+            role: [F(noise) * F(self.random.gumbel()) for _ in edges]
+            if s.root == "gumbel" and noise
             else [F(0)] * len(edges)
             for role, edges in self.root.choices.items()
             if role in self.player_of
         }
-        while self.root.visits <= self.settings.simulations and not self.root.proven:
+        while self.root.visits <= s.simulations and not self.root.proven:
             self._walk(self.root)
         return self.root
+
+    def values(self) -> list[Any]:
+        """What the root is worth to each player: with Gumbel, moves count as the improved policy
+        plays them, not as they were visited."""
+        root = self.root
+        values = [root.mean(player) for player in range(len(root.values))]
+        if self.settings.root != "gumbel" or root.proven:
+            return values
+        for role, edges in root.choices.items():
+            if role not in self.player_of:
+                continue
+            improved = self._improved_logits(root, role)
+            weights = [
+                np.exp(x - max(improved)) if edge.visits else F(0)
+                for x, edge in zip(improved, edges, strict=True)
+            ]
+            for player in range(len(values)):
+                if player == self.player_of[role]:
+                    found = [self._q(root, role, i) if w else F(0) for i, w in enumerate(weights)]
+                elif len(root.choices) == 1:
+                    found = [
+                        root.children[i,].mean(player) if w else F(0) for i, w in enumerate(weights)
+                    ]
+                else:
+                    continue
+                values[player] = sum(w * q for w, q in zip(weights, found, strict=True)) / sum(
+                    weights
+                )
+        return values
 
     def _node(self, state: State, ply: int) -> Node:
         legal = [state.legal(role) for role in self.game.roles]

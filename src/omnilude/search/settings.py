@@ -29,10 +29,8 @@ class SearchSettings:
 
     considered: int = 16
     """Gumbel: how many moves of a role sequential halving begins with."""
-    gumbel_scale: float = 1.0
-    """Gumbel: size of the noise; 0 for play."""
     c_visit: float = 50.0
-    c_scale: float = 0.5
+    c_scale: float = 0.2
     """Gumbel: values count (c_visit + most visits) * c_scale beside logits."""
 
     noise_fraction: float = 0.25
@@ -40,11 +38,12 @@ class SearchSettings:
     noise_total: float = 10.0
     """PUCT: Dirichlet concentration, divided between the legal moves (AlphaZero: about 10)."""
     temperature: float = 1.0
-    """PUCT: moves are drawn with probability visits^(1/temperature)."""
+    """PUCT: moves are drawn with probability visits^(1/temperature). Gumbel: size of the noise,
+    which draws them from the improved policy^(1/temperature)."""
     temperature_moves: int = 12
-    """PUCT: after so many moves of a game the temperature is `final_temperature`."""
-    final_temperature: float = 0.25
-    """0: the most visited move."""
+    """After so many moves of a game the temperature is `final_temperature`."""
+    final_temperature: float = 0.0
+    """0: always the best move, so that results say what the position was worth."""
 
     reuse: bool = False
     """PUCT: keep the part of the tree below the move that was played. Cached evaluations make a
@@ -65,7 +64,7 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         _at_least(self, 1, "simulations", "considered", "fast_simulations", "max_length")
-        _at_least(self, 0, "c_puct", "first_play_reduction", "gumbel_scale", "c_visit", "c_scale")
+        _at_least(self, 0, "c_puct", "first_play_reduction", "c_visit", "c_scale")
         _at_least(self, 0, "temperature", "final_temperature", "temperature_moves", "cache")
         for name in ("noise_fraction", "full_fraction"):
             if not 0 <= getattr(self, name) <= 1:
@@ -83,7 +82,6 @@ class SearchSettings:
         """To win rather than to explore: no noise, the best move always."""
         play = {
             "noise_fraction": 0.0,
-            "gumbel_scale": 0.0,
             "temperature": 0.0,
             "final_temperature": 0.0,
             "temperature_moves": 0,

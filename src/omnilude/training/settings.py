@@ -63,7 +63,7 @@ class TrainingSettings:
     (MiniZero); 0: they do not grow."""
     simulations_grown: float = 0.5
     """Share of the budget after which they have grown."""
-    archive_share: float = 0.0
+    archive_share: float = 0.5
     """Share of games that begin from a position of the replay buffer (Go-Exploit)."""
     archive_size: int = 2048
     """How many such positions are drawn for an iteration."""
@@ -82,7 +82,7 @@ class TrainingSettings:
     """Weight of the auxiliary loss for the policy of the next position (KataGo)."""
     final_weight: float = 0.15
     """Weight of the auxiliary loss for the final position (KataGo's ownership, for any game)."""
-    surprise: bool = False
+    surprise: bool = True
     """Half of a game's weight goes to the positions whose search surprised the network (KataGo)."""
     augment: bool = True
     """Show positions under the symmetries that were found in the rules."""
