@@ -204,6 +204,17 @@ def test_work_that_fits_a_time(game: Game) -> None:
         fit_count(game, search, 0)
 
 
+def test_time_is_measured_where_there_is_a_choice() -> None:
+    game = load("race-dice")  # begins with a roll
+
+    def search(state: NDArray[np.uint8], count: int) -> tuple[int, float]:
+        batch = game.describe(state)
+        assert any(len(batch.legal(0, role)) > 1 for role in game.players)
+        return min(count, 5000), count * 1e-6  # soon knows everything
+
+    assert fit_count(game, search, 1.0) < 2_000_000
+
+
 def test_players_by_the_clock_get_a_fixed_number_in_matches(game: Game) -> None:
     fork = UctPlayer(game, make_uct_settings("uct:0.01s", {"time": "0.01s"})).fork(seed=3)
     assert fork.settings.seconds == 0

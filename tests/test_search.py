@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from omnilude import LoadSettings, load
 from omnilude.errors import SettingsError
 from omnilude.games import Game, State
+from omnilude.games.loading import load_text
 from omnilude.search.pool import Analysis, SearchPool, search_uct
-from omnilude.search.reference import RandomStream, ReferenceSearch, considered_visits
+from omnilude.search.reference import WORD, RandomStream, ReferenceSearch, considered_visits
 from omnilude.search.settings import SearchSettings, UctSettings
 from searching import HashEvaluator, PlainEncoding
 
@@ -93,6 +94,43 @@ def test_visits_are_those_of_the_reference(name: str, root: str) -> None:
             assert analysis.values[number, player] == pytest.approx(values[player], abs=1e-5)
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", GAMES)
+def test_playouts_are_mixed_into_leaves(name: str) -> None:
+    game = load(name)
+    encoding, evaluator = PlainEncoding(game), HashEvaluator(game)
+    search = SearchSettings.for_play(30, playouts=5, playout_weight=0.3, max_length=60)
+    seed, first_game = 3, 7
+    seeds = RandomStream(0, 0)
+    seeds.state = (seed * 0x9E3779B97F4A7C15 + first_game) & WORD
+    known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+
+    def evaluate(state: State) -> tuple[np.ndarray, np.ndarray]:
+        key = state.block.tobytes()
+        if key not in known:
+            row = np.empty((1, encoding.size), dtype=np.float32)
+            encoding.core.encode(state.block, row)
+            logits, values = evaluator.one(row[0])
+            rewards = game.core.rollouts(state.block, 5, seeds._next(), 60)[0]
+            mixed = np.float32(0.7) * values + np.float32(0.3) * rewards[list(game.players)]
+            known[key] = logits, mixed
+        return known[key]
+
+    state = random_state(game, 4, seed=1)
+    pool = SearchPool(
+        game,
+        encoding,  # type: ignore[arg-type]
+        search,
+        games=1,
+        seed=seed,
+        first_game=first_game,
+    )
+    analysis = pool.analyse(state.block, evaluator)
+    root = ReferenceSearch(game, evaluate, search, seed=seed).search(state, stream=0, ply=0)
+    visits = [edge.visits for role in game.players for edge in root.choices.get(role, [])]
+    assert visits == list(analysis.visits)
+
+
 def test_random_stream_of_the_reference_is_exact() -> None:
     # Values fixed once from the core's own stream: kuhn-poker's deal is drawn with it.
     stream = RandomStream(1, 2)
@@ -112,7 +150,8 @@ def test_sequential_halving_uses_every_simulation(considered: int, simulations: 
 
 
 def same(a: Analysis, b: Analysis) -> bool:
-    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in a.__slots__)
+    pairs = ((getattr(a, name), getattr(b, name)) for name in a.__slots__)
+    return all(np.array_equal(x, y, equal_nan=x.dtype.kind == "f") for x, y in pairs)
 
 
 @pytest.mark.parametrize("name", ["connect-four", "pacman-3p", "race-dice"])
@@ -232,6 +271,70 @@ def test_what_is_proven_is_true(plies: int, seed: int, root: str) -> None:
 
 
 TIC_TAC_TOE = load("tic-tac-toe")
+
+
+def choose_an_end(first: tuple[int, int, int], second: tuple[int, int, int]) -> Game:
+    """One move by c, who has the choice between two ends."""
+    goals = "".join(
+        f"(<= (goal {role} {goal}) (true (ended {end})))"
+        for end, goals in (("left", first), ("right", second))
+        for role, goal in zip("abc", goals, strict=True)
+    )
+    return load_text(
+        f"""
+        (role a) (role b) (role c)
+        (init start)
+        (<= (legal c left) (true start)) (<= (legal c right) (true start))
+        (<= (legal a noop) (true start)) (<= (legal b noop) (true start))
+        (<= (next (ended ?end)) (does c ?end))
+        (<= terminal (true (ended ?end)))
+        {goals}
+        """
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "proven"),
+    [
+        ((100, 0, 0), (0, 100, 0), False),  # c has nothing to gain, and decides who wins
+        ((100, 0, 0), (100, 0, 0), True),
+        ((50, 0, 50), (0, 100, 0), True),
+        ((50, 0, 100), (100, 0, 100), False),
+        ((0, 0, 100), (100, 0, 0), True),
+    ],
+)
+def test_proven_means_proven_for_everyone(
+    first: tuple[int, int, int], second: tuple[int, int, int], proven: bool
+) -> None:
+    game = choose_an_end(first, second)
+    search = SearchSettings.for_play(20)
+    analysis = make_pool(game, search, 1).analyse(game.initial_states(1), HashEvaluator(game))
+    assert bool(analysis.proven[0]) == proven
+
+
+def test_analysis_knows_no_limit_of_length() -> None:
+    game = TIC_TAC_TOE
+    search = SearchSettings.for_play(200, max_length=3)
+    state = game.initial()
+    for cell in ("(mark 1 1)", "(mark 2 1)", "(mark 1 2)", "(mark 2 2)"):
+        mover = 0 if len(state.legal(0)) > 1 else 1
+        moves = [state.legal(role)[0] for role in range(2)]
+        moves[mover] = next(move for move in state.legal(mover) if str(move) == cell)
+        state = state.play(moves)
+    analysis = make_pool(game, search, 1).analyse(
+        state.block, HashEvaluator(game), plies=np.array([4], dtype=np.uint32)
+    )
+    assert str(game.move(0, int(analysis.moves[0, 0]))) == "(mark 1 3)"
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "prisoners-dilemma"])
+def test_the_clock_is_seen_where_everything_is_settled(name: str) -> None:
+    """A tree that is known to its end needs no evaluation, but time goes on."""
+    game = load(name)
+    state = random_state(game, 6, 1)
+    uct = UctSettings(iterations=0, seconds=0.05)
+    analysis = search_uct(game, state.block, uct)
+    assert 0 < analysis.simulations[0] < 100_000_000  # not the four thousand million of no limit
 
 
 @pytest.mark.parametrize("name", ["connect-four", "pacman-3p", "breakthrough-6x6"])
@@ -356,5 +459,26 @@ def test_bad_input_is_refused() -> None:
             logits, values = super().one(row)
             return logits, values * np.float32(np.nan)
 
-    with pytest.raises(RuntimeError, match="not a number"):
-        pool.analyse(game.initial_states(1), Broken(game))
+    class BrokenPolicy(HashEvaluator):
+        def one(self, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            logits, values = super().one(row)
+            return logits * np.float32(np.nan), values
+
+    for broken in (Broken, BrokenPolicy):
+        with pytest.raises(RuntimeError, match="not a number"):
+            pool.analyse(game.initial_states(1), broken(game))
+    with pytest.raises(SettingsError, match="playout_weight must be between 0 and 1"):
+        SearchSettings(playout_weight=5)
+    with pytest.raises(SettingsError, match="playouts must be at least 0"):
+        SearchSettings(playouts=-1)
+
+
+def test_settings_change_between_steps_only() -> None:
+    game = load("tic-tac-toe")
+    pool = make_pool(game, SearchSettings())
+    pool.play()
+    with pytest.raises(ValueError, match="rule of a search"):
+        pool.change(SearchSettings(root="puct"))
+    assert pool.core.gather(pool.inputs) > 0
+    with pytest.raises(RuntimeError, match="under way"):
+        pool.change(SearchSettings(playouts=8))

@@ -51,6 +51,8 @@ SearchSettings read_settings(const nb::dict& values) {
     read("cache", s.cache);
     read("full_fraction", s.full_fraction);
     read("fast_simulations", s.fast_simulations);
+    read("playouts", s.playouts);
+    read("playout_weight", s.playout_weight);
     read("max_length", s.max_length);
     return s;
 }
@@ -88,6 +90,7 @@ nb::dict drain(SearchPool& pool) {
     out["moves"] = as_array(std::move(p.moves), {n, shape.roles});
     out["q"] = as_array(std::move(p.q), {n, shape.players});
     out["full"] = as_row(std::move(p.full)).cast().attr("view")("bool");
+    out["proven"] = as_row(std::move(p.proven)).cast().attr("view")("bool");
     out["surprise"] = as_row(std::move(p.surprise));
     out["policy_offsets"] = as_row(running_sums(p.policy_counts));
     out["policy_slots"] = as_row(std::move(p.policy_slots));

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <stdexcept>
 
 namespace omnilude {
 
 namespace {
 // Trees that need no evaluation go on for so many rounds before the others get theirs.
 constexpr int most_rounds = 16;
+// Walks of one tree that need neither the game nor an evaluation, before others get their turn and
+// whoever watches the clock gets a look at it.
+constexpr int most_settled = 64;
 
 template <class T>
 void append_all(std::vector<T>& to, const std::vector<T>& from) {
@@ -19,6 +24,7 @@ void append_all(std::vector<T>& to, const std::vector<T>& from) {
 void Records::append(const Records& other) {
     append_all(states, other.states);
     append_all(full, other.full);
+    append_all(proven, other.proven);
     append_all(moves, other.moves);
     append_all(policy_slots, other.policy_slots);
     append_all(q, other.q);
@@ -28,7 +34,7 @@ void Records::append(const Records& other) {
 }
 
 void Records::clear() {
-    states.clear(), full.clear(), moves.clear(), policy_slots.clear();
+    states.clear(), full.clear(), proven.clear(), moves.clear(), policy_slots.clear();
     q.clear(), surprise.clear(), policy_probs.clear(), policy_counts.clear();
 }
 
@@ -50,6 +56,7 @@ SearchPool::SearchPool(const Game& game, const std::vector<bool>& is_player, con
         slot.last_q.assign(shape_.players, 0.5f);
     }
     values_.resize(shape_.players);
+    playout_seed_ = seed * 0x9E3779B97F4A7C15ull + first_game;
 }
 
 void SearchPool::play() {
@@ -143,6 +150,13 @@ void SearchPool::forget() {
     cache_.clear();
 }
 
+void SearchPool::change(const SearchSettings& settings) {
+    if (rows_ > 0) throw std::logic_error("change: evaluations are under way");
+    if (settings.rule != settings_.rule)
+        throw std::invalid_argument("the rule of a search cannot change while it is under way");
+    settings_ = settings;
+}
+
 bool SearchPool::search_over(const Slot& slot) const {
     const Node& root = slot.tree.node(0);
     return root.proven || root.visits > slot.plan.simulations;
@@ -165,7 +179,7 @@ Tree::Stop SearchPool::descend(Slot& slot) {
 
 // Takes a tree as far as it gets without the game; returns whether it wants a position advanced.
 bool SearchPool::advance_tree(Slot& slot) {
-    for (;;) {
+    for (int settled = 0; settled < most_settled;) {
         switch (slot.phase) {
             case Phase::Idle:
             case Phase::Wait:
@@ -195,9 +209,11 @@ bool SearchPool::advance_tree(Slot& slot) {
                 slot.tree.settled_value(slot.tree.current(), values_.data());
                 slot.tree.back_up(values_.data(), settings_.solver);
                 ++counters_.simulations;
+                ++settled;
                 slot.phase = Phase::Search;
         }
     }
+    return false;
 }
 
 // The root of a search was described: row `row` of the batch.
@@ -210,7 +226,8 @@ void SearchPool::settle_root(Slot& slot, size_t row) {
     const bool reuse = settings_.reuse && settings_.rule != SearchSettings::Rule::Gumbel;
     if (!reuse || slot.tree.empty() || !slot.tree.keep_below(state)) {
         slot.tree.clear();
-        slot.tree.add(state, description_, row, slot.ply, limit);
+        // A position that is asked about is searched however late in a game it is.
+        slot.tree.add(state, description_, row, slot.ply, slot.selfplay ? limit : UINT32_MAX);
     }
     const Node& root = slot.tree.node(0);
     slot.phase = Phase::Search;
@@ -263,6 +280,7 @@ void SearchPool::record_position(Slot& slot) {
     append_all(records.states, slot.root);
     append_all(records.moves, slot.moves);
     records.full.push_back(slot.full);
+    records.proven.push_back(slot.tree.node(0).proven);
     root_values(slot.tree, settings_, scratch_, slot.last_q.data());
     append_all(records.q, slot.last_q);
     float surprise = 0;
@@ -312,9 +330,8 @@ void SearchPool::request(Slot& slot, float* inputs) {
         slot.entry = EvaluationCache::none;
     }
     if (slot.row == rows_) {
-        if (encoder_)
-            encoder_->encode(state, 1, inputs + rows_ * encoder_->size());
-        else
+        if (encoder_) encoder_->encode(state, 1, inputs + rows_ * encoder_->size());
+        if (!encoder_ || settings_.playouts)
             row_states_.insert(row_states_.end(), state, state + shape_.state_bytes);
         ++rows_;
     }
@@ -386,10 +403,31 @@ size_t SearchPool::gather(float* inputs) {
     return rows_;
 }
 
+static void check_numbers(const float* numbers, size_t count) {
+    bool fine = true;
+    for (size_t i = 0; i < count; ++i) fine &= numbers[i] > -1e6f && numbers[i] < 1e6f;
+    if (!fine) throw std::runtime_error("an evaluation is not a number");
+}
+
+// What random play makes of the rows' positions, mixed with what the network says.
+const float* SearchPool::mix_playouts(const float* values) {
+    const uint32_t players = shape_.players;
+    rewards_.resize(rows_ * shape_.roles);
+    mixed_.resize(rows_ * players);
+    shape_.game.rollouts(row_states_.data(), rows_, settings_.playouts, split_mix(playout_seed_),
+                         settings_.max_length, rewards_.data());
+    const float weight = settings_.playout_weight;
+    for (size_t i = 0; i < rows_; ++i)
+        for (uint32_t p = 0; p < players; ++p)
+            mixed_[i * players + p] = (1 - weight) * values[i * players + p] +
+                                      weight * rewards_[i * shape_.roles + shape_.role_of[p]];
+    return mixed_.data();
+}
+
 void SearchPool::scatter(const float* logits, const float* values) {
-    for (size_t i = 0; i < rows_ * shape_.players; ++i)
-        if (!(values[i] > -1e6f && values[i] < 1e6f))
-            throw std::runtime_error("an evaluation is not a number");
+    check_numbers(values, rows_ * shape_.players);
+    if (logits) check_numbers(logits, rows_ * shape_.policy_size);
+    if (logits && settings_.playouts && rows_) values = mix_playouts(values);
     for (Slot& slot : slots_) {
         if (slot.phase != Phase::Wait) continue;
         const float* row = logits ? logits + size_t{slot.row} * shape_.policy_size : nullptr;
@@ -414,7 +452,8 @@ Analysis SearchPool::results() {
                 slot.moves[choice.role] = tree.edges(choice)[slot.random.below(choice.count)].slot;
         }
         append_all(out.moves, slot.moves);
-        std::fill(values_.begin(), values_.end(), 0.5f);
+        // Where nobody has a choice nothing was searched.
+        std::fill(values_.begin(), values_.end(), std::numeric_limits<float>::quiet_NaN());
         if (root.visits) root_values(tree, settings_, scratch_, values_.data());
         append_all(out.values, values_);
         out.simulations.push_back(root.visits ? root.visits - 1 : 0);

@@ -3,7 +3,9 @@
 // over makes its move and goes on with the next position or game; in analysis it waits.
 //
 // Every game has its own stream of random numbers and no tree looks at another, so results do not
-// depend on how many trees share a pool, nor on threads: several pools may run side by side.
+// depend on how many trees share a pool, nor on threads: several pools may run side by side. Only
+// random playouts from leaves, where the settings ask for them, share lanes and random numbers:
+// with them a pool of the same size and seed does the same again, but not one of another size.
 #pragma once
 
 #include <memory>
@@ -18,7 +20,7 @@ namespace omnilude {
 
 // Positions of finished games, one game after another. See search/pool.py for what each is.
 struct Records {
-    std::vector<uint8_t> states, full;
+    std::vector<uint8_t> states, full, proven;
     std::vector<int32_t> moves, policy_slots;
     std::vector<float> q, surprise, policy_probs;
     std::vector<uint32_t> policy_counts;  // [positions * players]
@@ -76,7 +78,7 @@ class SearchPool {
     // The states of those rows, for evaluation by playouts.
     const uint8_t* row_states() const { return row_states_.data(); }
 
-    void change(const SearchSettings& settings) { settings_ = settings; }
+    void change(const SearchSettings& settings);
     void forget();
 
   private:
@@ -111,6 +113,7 @@ class SearchPool {
     void record_position(Slot& slot);
     void settle_root(Slot& slot, size_t row);
     void request(Slot& slot, float* inputs);
+    const float* mix_playouts(const float* values);
     void finish_walk(Slot& slot, const float* logits, const float* values);
     Tree::Stop descend(Slot& slot);
 
@@ -130,6 +133,8 @@ class SearchPool {
     std::vector<float> scratch_, values_;
     Description description_;
     std::vector<uint8_t> row_states_;
+    std::vector<float> rewards_, mixed_;
+    uint64_t playout_seed_ = 0;
 
     std::vector<uint8_t> starts_;
     double start_share_ = 0;

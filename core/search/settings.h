@@ -21,6 +21,8 @@ struct SearchSettings {
     uint32_t cache = 1 << 16;
     float full_fraction = 1.0f;
     uint32_t fast_simulations = 8;
+    uint32_t playouts = 0;
+    float playout_weight = 0.5f;
     uint32_t max_length = 1000;
     float exploration = 0.7071f;  // UCT
 };

@@ -28,6 +28,7 @@ void Tree::clear() {
     raw_.clear();
     links_.clear();
     link_count_ = 0;
+    shares_one_ = true;
 }
 
 uint32_t Tree::add(const uint8_t* state, const Description& description, size_t row, uint32_t ply,
@@ -51,9 +52,12 @@ uint32_t Tree::add(const uint8_t* state, const Description& description, size_t 
     if (description.terminal[row] || stuck) {
         node.ended = node.proven = true;
         node.visits = 1;  // so that it has a mean; walks only add to it
+        float total = 0;
         if (description.terminal[row])
             for (uint32_t p = 0; p < players; ++p)
-                values_[n * players + p] = description.rewards[row * roles + shape_.role_of[p]];
+                total += values_[n * players + p] =
+                    description.rewards[row * roles + shape_.role_of[p]];
+        shares_one_ &= std::abs(total - 1) < 1e-5f;
     } else {
         for (uint32_t r = 0; r < roles; ++r) {
             const uint32_t legal = offsets[r + 1] - offsets[r];
@@ -142,8 +146,21 @@ void Tree::back_up(const float* values, bool solver) {
         if (!prove(path_[i].node)) break;
 }
 
-// Whether the values of a node are known exactly from those of its children. Where several of a
-// player's moves are equally good to it, the first counts: one of the outcomes it may choose.
+bool Tree::ties_agree(uint32_t n, const Choice& choice, uint32_t best) const {
+    constexpr float same = 1e-6f;
+    const auto chooser = static_cast<uint32_t>(choice.player);
+    for (const Edge& edge : edges(choice)) {
+        if (std::abs(mean(edge.child, chooser) - mean(best, chooser)) > same) continue;
+        for (uint32_t p = 0; p < shape_.players; ++p)
+            if (std::abs(mean(edge.child, p) - mean(best, p)) > same) return false;
+    }
+    return true;
+}
+
+// Whether the values of a node are known exactly, for every player, from those of its children.
+// Where several of a player's moves are equally good to it, all must mean the same to the others;
+// so a win is enough by itself only where all ends that the tree has met share out 1, which leaves
+// them nothing. (Where others do better at an end that was not met, the win is still one.)
 bool Tree::prove(uint32_t n) {
     if (nodes_[n].proven) return true;
     if (nodes_[n].choices > 1) return false;
@@ -172,8 +189,12 @@ bool Tree::prove(uint32_t n) {
                 if (value > best_value) best_value = value, best = edge.child;
             }
         }
-        if (choice.player < 0 ? !all : !(all || best_value >= won)) return false;
-        if (choice.player >= 0) settled_value(best, exact.data());
+        const bool won_alone = best_value >= won && (shares_one_ || shape_.players == 1);
+        if (choice.player < 0 ? !all : !(all || won_alone)) return false;
+        if (choice.player >= 0) {
+            settled_value(best, exact.data());
+            if (!won_alone && !ties_agree(n, choice, best)) return false;
+        }
     }
     nodes_[n].proven = true;
     // The mean becomes the exact value, and later visits add the same.

@@ -120,6 +120,7 @@ class Tree {
     uint32_t find_link(uint32_t n, uint64_t joint) const;
     void add_link(uint32_t n, uint64_t joint, uint32_t child);
     bool prove(uint32_t n);
+    bool ties_agree(uint32_t n, const Choice& choice, uint32_t best) const;
 
     const Shape& shape_;
     std::vector<Node> nodes_;
@@ -131,6 +132,7 @@ class Tree {
     // Children of nodes in which not exactly one role has a choice: open addressing.
     std::vector<Link> links_;
     size_t link_count_ = 0;
+    bool shares_one_ = true;  // rewards sum to 1 at every end that was met
 
     // The walk that is under way.
     struct Passed {

@@ -7,6 +7,7 @@ uct:1000:playouts=8        any field of UctSettings may follow
 runs/NAME                  the newest checkpoint of a run, 100 simulations a move
 runs/NAME:sims=400         any field of SearchSettings may follow
 runs/NAME:time=1s          as many simulations as one game alone would have in a second
+runs/NAME:playouts=0       the network alone, without the playouts it was trained with
 runs/NAME:sims=0           the policy of the network, without search
 runs/NAME:step=2000        an earlier checkpoint of the run, or give its path
 """
@@ -111,6 +112,9 @@ def _make_network_player(
         return PolicyPlayer(game, checkpoint.network, engine=engine, name=spec, origin=origin)
     # In a match other games come between two positions of a game: there is no tree to keep.
     defaults = {"simulations": SIMULATIONS, "reuse": False}
+    # How many playouts a leaf gets, and what they count, is found while a network is trained.
+    found = ("playouts", "playout_weight")
+    defaults |= {name: checkpoint.extra[name] for name in found if name in checkpoint.extra}
     values = {**defaults, **_convert(SearchSettings, options, spec)}
     return SearchPlayer(
         game,

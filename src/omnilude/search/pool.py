@@ -29,6 +29,7 @@ class GameRecords:
     moves: NDArray[np.int32]  # [n, roles]: slots played
     q: NDArray[np.float32]  # [n, players]: values of the position after its search
     full: NDArray[np.bool_]  # [n]: searched with all simulations
+    proven: NDArray[np.bool_]  # [n]: the values are exact
     surprise: NDArray[np.float32]  # [n]: divergence of the policy target from the prior
     policy_offsets: NDArray[np.uint32]  # [n * players + 1] into the next two
     policy_slots: NDArray[np.int32]  # legal slots; none where a player had no choice
@@ -37,7 +38,7 @@ class GameRecords:
     game_numbers: NDArray[np.uint64]  # [g]
     final_states: NDArray[np.uint8]  # [g, state_bytes]
     rewards: NDArray[np.float32]  # [g, players]
-    cut: NDArray[np.bool_]  # [g]: ended by the limit of length
+    cut: NDArray[np.bool_]  # [g]: ended by the limit of length, or without a move for some role
 
     @property
     def positions(self) -> int:
@@ -53,7 +54,7 @@ class Analysis:
     """What a search found for n positions."""
 
     moves: NDArray[np.int32]  # [n, roles]: the slot chosen for each role
-    values: NDArray[np.float32]  # [n, players]
+    values: NDArray[np.float32]  # [n, players]; not a number where nobody had a choice
     simulations: NDArray[np.uint32]  # [n]
     proven: NDArray[np.bool_]  # [n]: the values are exact
     offsets: NDArray[np.uint32]  # [n * players + 1] into the rest, one entry a legal move
@@ -77,7 +78,8 @@ class SearchPool:
     """Number of the first game. Game k draws its random numbers from stream k of the seed."""
     stride: int = 0
     """A tree that ends game k goes on with game k + stride; 0: the number of trees. Two pools of
-    half the size with their strides set to the whole play the same games as one."""
+    half the size with their strides set to the whole play the same games as one, but for random
+    playouts from leaves."""
     core: _core.SearchPool = field(init=False)
     inputs: NDArray[np.float32] = field(init=False)
 
@@ -138,7 +140,7 @@ class SearchPool:
         self.core.forget()
 
     def change(self, settings: SearchSettings) -> None:
-        """New settings, from the next search of each tree on."""
+        """New settings, for searches under way too; simulations and noise from the next on."""
         self.settings = settings
         self.core.change(settings.to_dict())
 

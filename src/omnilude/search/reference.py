@@ -92,6 +92,7 @@ class ReferenceSearch:
     def search(self, state: State, stream: int = 0, ply: int = 0) -> Node:
         """The root of the finished tree."""
         self.random = RandomStream(self.seed, stream)
+        self.shares_one = True  # rewards sum to 1 at every end that was met
         self.root = self._node(state, ply)
         self._walk(self.root)  # evaluates it
         s = self.settings
@@ -145,6 +146,7 @@ class ReferenceSearch:
             node.visits = 1
             if state.terminal:
                 node.values[:] = [state.reward[role] for role in self.player_of]
+            self.shares_one &= bool(abs(node.values.sum() - 1) < 1e-5)
         else:
             node.choices = {
                 role: [Edge(move.slot) for move in moves]
@@ -155,7 +157,7 @@ class ReferenceSearch:
 
     def _walk(self, node: Node) -> Any:
         """One simulation from here; returns the values that it found."""
-        limit = node.ply >= self.settings.max_length
+        limit = node.ply >= self.settings.max_length and node is not self.root
         passing = not limit and not any(role in self.player_of for role in node.choices)
         if node.ended or node.proven:
             values = np.array([node.mean(p) for p in range(len(node.values))], dtype=F)
@@ -280,9 +282,16 @@ class ReferenceSearch:
             ]
         else:
             best = known[_best(child.mean(player) for child in known)]
-            if len(known) < len(children) and best.mean(player) < F(1 - 1e-6):
-                return
             exact = [best.mean(p) for p in range(len(node.values))]
+            shares_one = self.shares_one or len(exact) == 1
+            won_alone = shares_one and exact[player] >= F(1 - 1e-6)
+            if not won_alone:
+                if len(known) < len(children):
+                    return
+                # Equally good moves must mean the same to the others too.
+                tied = [c for c in known if abs(c.mean(player) - exact[player]) <= F(1e-6)]
+                if any(abs(c.mean(p) - x) > F(1e-6) for c in tied for p, x in enumerate(exact)):
+                    return
         node.proven = True
         node.values = np.array([value * F(node.visits) for value in exact], dtype=F)
 

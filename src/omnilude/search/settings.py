@@ -53,6 +53,11 @@ class SearchSettings:
     cache: int = 1 << 16
     """Positions whose evaluation is remembered until the weights change."""
 
+    playouts: int = 0
+    """Random playouts from every leaf, side by side in the engine's lanes; 0: none."""
+    playout_weight: float = 0.5
+    """Their share in the value of a leaf, beside the network's (AlphaGo's lambda)."""
+
     full_fraction: float = 1.0
     """Share of the moves searched in full (playout-cap randomisation); the others use
     `fast_simulations`, without noise, and give no policy target."""
@@ -65,8 +70,9 @@ class SearchSettings:
     def __post_init__(self) -> None:
         _at_least(self, 1, "simulations", "considered", "fast_simulations", "max_length")
         _at_least(self, 0, "c_puct", "first_play_reduction", "c_visit", "c_scale")
+        _at_least(self, 0, "playouts")
         _at_least(self, 0, "temperature", "final_temperature", "temperature_moves", "cache")
-        for name in ("noise_fraction", "full_fraction"):
+        for name in ("noise_fraction", "full_fraction", "playout_weight"):
             if not 0 <= getattr(self, name) <= 1:
                 raise SettingsError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
         if self.noise_total <= 0:
@@ -104,7 +110,7 @@ class UctSettings:
     playouts: int = 1
     """Random playouts from each leaf, side by side in the engine's lanes."""
     exploration: float = 0.7071
-    """Weight of sqrt(ln N / n), for rewards from 0 to 1 (UCB1 has sqrt 2 for its square)."""
+    """Weight of sqrt(ln N / n), for rewards from 0 to 1 (UCB1 has sqrt 2)."""
     max_length: int = 1000
     """Playouts are cut after so many moves; a cut playout is worth 0.5 to every role."""
 

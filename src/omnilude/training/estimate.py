@@ -13,11 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 from omnilude.encoding import make_encoding
+from omnilude.errors import SettingsError
 from omnilude.networks import PRESETS, build_network
 from omnilude.search.evaluator import PRESET_RATE, make_evaluator, measure_rate
 from omnilude.training.batches import BatchMaker
 from omnilude.training.learner import Learner
 from omnilude.training.memory import keep_memory
+from omnilude.training.playouts import find_playouts
 from omnilude.training.replay import Replay
 from omnilude.training.selfplay import Harvest, Orders
 from omnilude.training.settings import TrainingSettings
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 ENGINES = ("torch", "onnx")
 POSITIONS = 100_000
+LONGEST = 60.0
+"""Seconds that a first game is waited for."""
 """How long so many positions take is what people ask."""
 
 
@@ -129,7 +133,9 @@ def estimate_training(
                 evaluator, network, settings.games_per_worker, seconds / 10
             )
     network = build_network(encoding, policy.slots, settings.network)
-    engine = choose_evaluator(game, encoding, network, settings).engine
+    evaluator = choose_evaluator(game, encoding, network, settings)
+    playouts = find_playouts(game, evaluator, network, settings)
+    search, engine = replace(settings.search, playouts=playouts), evaluator.engine
     layouts: list[Layout] = []
     replay = Replay(settings.capacity, game.state_bytes, len(game.players))
     for workers, threads, backend in list_layouts(cores, processes):
@@ -139,16 +145,20 @@ def estimate_training(
             game, encoding, network, asked, engine=engine, seed=1, inference_threads=threads
         )
         try:
-            selfplay.refresh(network, Orders(settings.search))
+            selfplay.refresh(network, Orders(search))
             selfplay.collect(settings.games_per_worker, seconds)  # games get out of step
             started = time.perf_counter()
             harvest = selfplay.collect(10**9, seconds)
             taken = time.perf_counter() - started
+            if not harvest.records and not len(replay):  # learning needs a game that ended
+                harvest.records += selfplay.collect(1, LONGEST).records
         finally:
             selfplay.close()
         layouts.append(_describe(workers, threads, backend, harvest, taken))
         for records in harvest.records:
             replay.add(make_targets(records, policy, surprise=False))
+    if not len(replay):
+        raise SettingsError(f"no game of {game.name} ended within {LONGEST:g} s")
     samples = {}
     for threads in sorted({1, learning_threads(cores), cores}):
         tell(f"learning, {threads} threads")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -73,6 +75,13 @@ class Learner:
         self.network.eval()
         means = (totals / max(1, done)).tolist()
         return done, dict(zip(METRICS, means, strict=True)) if done else {}
+
+    def judge(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """[n, players]: the values that the player gives to positions."""
+        with torch.inference_mode():
+            _, values = self.player(torch.from_numpy(rows))
+        judged: NDArray[np.float32] = values.numpy()
+        return judged
 
     def _learn(self, batch: Batch, rate: float) -> Tensor:
         settings = self.settings

@@ -17,8 +17,6 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from omnilude.networks.settings import NetworkSettings
 from omnilude.search.pool import GameRecords
 from omnilude.search.settings import SearchSettings
@@ -30,6 +28,7 @@ from omnilude.training.selfplay import (
     SelfPlay,
     Worker,
     derive_seed,
+    random_rows,
     use_one_thread,
 )
 
@@ -89,6 +88,7 @@ class _Process:
         encoding = make_encoding(game, task.encoding)
         slots = [game.slots(role) for role in game.players]
         self.network = build_network(encoding, slots, task.network).eval()
+        rows = random_rows(game, encoding) if task.engine == "onnx-int8" else None
         self.worker = Worker(
             game,
             encoding,
@@ -96,7 +96,7 @@ class _Process:
             make_evaluator(
                 self.network,
                 engine=task.engine,
-                calibration=np.zeros((1, encoding.size), dtype=np.float32),
+                calibration=rows,
                 batch=task.games,
             ),
             games=task.games,

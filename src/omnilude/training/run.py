@@ -64,6 +64,7 @@ class RunState:
     owed: float = 0.0  # samples that the learner has still to draw
     metrics_bytes: int = 0
     random: dict[str, Any] = field(default_factory=dict)
+    playouts: list[list[float]] = field(default_factory=list)  # moments of their weight
     scores: dict[str, float] = field(default_factory=dict)  # of the last assessment
     learner: str = ""  # file
     replay: list[dict[str, Any]] = field(default_factory=list)  # file, positions

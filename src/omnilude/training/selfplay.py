@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from omnilude.games.statistics import random_play
 from omnilude.search.pool import GameRecords, SearchPool
 from omnilude.search.settings import SearchSettings
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 DRAIN_STEPS = 8
 """Finished games are fetched after so many steps of a pool."""
+CALIBRATION_GAMES = 64
+"""Random games that `random_rows` takes positions from."""
 TICK = 0.2
 """Seconds between two looks at whether to go on."""
 
@@ -284,3 +287,10 @@ def use_one_thread() -> None:
 def derive_seed(*numbers: int) -> int:
     """A seed below 2^64 of its own for each sequence of numbers."""
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0])
+
+
+def random_rows(game: Game, encoding: Encoding, most: int = 512) -> NDArray[np.float32]:
+    """Rows of positions of random play: what engines with integers are first calibrated on."""
+    steps = random_play(game, CALIBRATION_GAMES, seed=0, max_length=100)
+    states = np.concatenate([step.states[step.live] for step in steps])
+    return encoding.encode(np.random.default_rng(0).permutation(states)[:most])

@@ -63,6 +63,9 @@ class TrainingSettings:
     (MiniZero); 0: they do not grow."""
     simulations_grown: float = 0.5
     """Share of the budget after which they have grown."""
+    auto_playouts: bool = True
+    """Find out how many random playouts a leaf of the search gets at next to no cost, and from the
+    results of the run's own games how much they count; else `playouts` and `playout_weight` do."""
     archive_share: float = 0.5
     """Share of games that begin from a position of the replay buffer (Go-Exploit)."""
     archive_size: int = 2048

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from omnilude.games import Game
 
 
-PROVEN = np.float32(1e-6)
-"""Means of evaluations are never so near to 0 or 1; exact values are."""
-
-
 @dataclass(frozen=True, slots=True)
 class PolicyLayout:
     """Where the slots of each player lie in the policy vector."""
@@ -56,7 +52,7 @@ class Targets:
 
     states: NDArray[np.uint8]  # [n, bytes]
     finals: NDArray[np.uint8]  # [n, bytes]: the last position of the same game
-    rewards: NDArray[np.float32]  # [n, players]
+    rewards: NDArray[np.float32]  # [n, players]: of the game; the exact value where it is proven
     q: NDArray[np.float32]  # [n, players]
     weights: NDArray[np.float32]  # [n]: how often to draw it, beside others; 1 on average
     ended: NDArray[np.bool_]  # [n]: the game was not cut, so that `finals` is its end
@@ -77,7 +73,8 @@ def make_targets(records: GameRecords, layout: PolicyLayout, *, surprise: bool) 
     """What n positions of g games teach.
 
     Positions of reduced searches (playout-cap randomisation) are left out, as in KataGo: their
-    values are worse than others', and they have no policy.
+    values are worse than others', and they have no policy. A value that the search has proven
+    counts as the result: what play made of it later says nothing new.
     """
     players = len(layout.slots)
     lengths = _lengths(records.game_offsets)  # [g]
@@ -92,10 +89,11 @@ def make_targets(records: GameRecords, layout: PolicyLayout, *, surprise: bool) 
     if surprise:
         weights = weigh_surprise(records.surprise, game_of, kept)
     entry_kept = np.repeat(kept, counts)
+    results = np.where(records.proven[:, None], records.q, records.rewards[game_of])  # [n, players]
     return Targets(
         states=records.states[kept],
         finals=records.final_states[game_of[kept]],
-        rewards=records.rewards[game_of[kept]],
+        rewards=results[kept].astype(np.float32),
         q=records.q[kept],
         weights=weights[kept],
         ended=~records.cut.astype(bool)[game_of[kept]],
@@ -140,7 +138,5 @@ def _lengths(offsets: NDArray[np.uint32]) -> NDArray[np.int64]:
 def mix_values(
     rewards: NDArray[np.float32], q: NDArray[np.float32], mix: float
 ) -> NDArray[np.float32]:
-    """GAZ's value target r z + (1 - r) q. A value that the search has proven to be the least or
-    the greatest there is counts alone: what play made of it later says nothing new."""
-    mixed = np.float32(mix) * rewards + np.float32(1 - mix) * q
-    return np.where((q <= PROVEN) | (q >= 1 - PROVEN), q, mixed).astype(np.float32)
+    """GAZ's value target r z + (1 - r) q."""
+    return (np.float32(mix) * rewards + np.float32(1 - mix) * q).astype(np.float32)

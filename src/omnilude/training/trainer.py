@@ -17,6 +17,7 @@ from omnilude.training.batches import BatchMaker, usable_symmetries
 from omnilude.training.learner import Learner
 from omnilude.training.loop import Assess
 from omnilude.training.memory import peak_memory
+from omnilude.training.playouts import SAMPLE, PlayoutWeight, find_playouts
 from omnilude.training.progress import Display, Summary
 from omnilude.training.records import describe_games
 from omnilude.training.replay import Replay
@@ -92,6 +93,7 @@ class Trainer:
             seed=derive_seed(settings.seed, 2, state.session),
             tell=display.tell,
         )
+        self._playouts = find_playouts(game, self.evaluator, self.learner.player, settings)
         self.reporter = Reporter(game.name, run, display, self.evaluator.engine)
 
     def _restore(self) -> None:
@@ -158,6 +160,8 @@ class Trainer:
             simulations=settings.simulations_at(self.progress),
             learning_rate=settings.rate_at(self.progress, state.steps),
             learning_threads=self._threads.best,
+            playouts=self._playouts,
+            playout_weight=self.playout_weight,
         )
         self._commit_when_due()
 
@@ -176,6 +180,7 @@ class Trainer:
     def _take(self, harvest: Harvest) -> None:
         """Adds what was played to the replay buffer and the counts."""
         state, settings = self.run.state, self.settings
+        before = self.replay.added
         for records in harvest.records:
             targets = make_targets(records, self.layout, surprise=settings.surprise)
             self.replay.add(targets)
@@ -184,6 +189,7 @@ class Trainer:
             state.positions += records.positions
             state.games += records.games
             state.owed += targets.positions * settings.replay_ratio
+        self._weigh_playouts(self.replay.added - before)
 
     def _learn(self) -> tuple[int, dict[str, float]]:
         """All the steps that are owed; returns how many, and the mean of each metric."""
@@ -249,6 +255,7 @@ class Trainer:
     def _orders(self) -> Orders:
         settings = self.settings
         search = replace(settings.search, simulations=settings.simulations_at(self.progress))
+        search = replace(search, playouts=self._playouts, playout_weight=self.playout_weight)
         orders = Orders(search)
         if settings.archive_share and len(self.replay):
             drawn = self.replay.draw(settings.archive_size, self.batches.random)
@@ -257,6 +264,32 @@ class Trainer:
             drawn = self.replay.draw(CALIBRATION_ROWS, self.batches.random)
             orders = replace(orders, calibration=self.encoding.encode(self.replay.states(drawn)))
         return orders
+
+    # --- playouts ---
+
+    @property
+    def playout_weight(self) -> float:
+        if not self.settings.auto_playouts:
+            return self.settings.search.playout_weight
+        return PlayoutWeight(self.run.state.playouts).share if self._playouts else 0.0
+
+    def _weigh_playouts(self, new: int) -> None:
+        """Looks at the newest positions, which the network has not learned from yet."""
+        settings, state, random = self.settings, self.run.state, self.batches.random
+        if not settings.auto_playouts or not self._playouts or not new:
+            return
+        newest = min(new, len(self.replay))
+        drawn = self.replay.gather(self.replay.added - 1 - random.permutation(newest)[:SAMPLE])
+        # The reward of a game that was cut is only what the search thought of it.
+        states, results = drawn.states[drawn.ended], drawn.rewards[drawn.ended]
+        if not len(states):
+            return
+        values = self.learner.judge(self.encoding.encode(states))
+        seed, longest = int(random.integers(1 << 62)), settings.search.max_length
+        rewards = self.game.core.rollouts(states, self._playouts, seed, longest)
+        weight = PlayoutWeight(state.playouts)
+        weight.add(values, rewards[:, list(self.game.players)], results)
+        state.playouts = weight.moments
 
     def _assess_when_due(self) -> dict[str, float]:
         """Scores, now and then and at the end; else nothing."""
@@ -300,6 +333,8 @@ class Trainer:
             "positions": state.positions,
             "games": state.games,
             "elapsed": round(self.elapsed, 3),
+            "playouts": self._playouts,
+            "playout_weight": round(self.playout_weight, 4),
         }
         save_checkpoint(
             self.run.folder / name, self.learner.player, self.game, step=state.steps, extra=facts

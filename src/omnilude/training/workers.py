@@ -7,14 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from omnilude.games.statistics import random_play
 from omnilude.search.evaluator import make_evaluator
 from omnilude.training.processes import ProcessSelfPlay, Task
 from omnilude.training.run import rules_text
-from omnilude.training.selfplay import SelfPlay, ThreadedSelfPlay, Worker
+from omnilude.training.selfplay import SelfPlay, ThreadedSelfPlay, Worker, random_rows
 from omnilude.training.settings import TrainingSettings
 
 if TYPE_CHECKING:
@@ -22,8 +18,6 @@ if TYPE_CHECKING:
     from omnilude.games import Game
     from omnilude.networks import Network
     from omnilude.search.evaluator import Evaluator
-
-CALIBRATION_GAMES = 64
 
 
 def count_cores() -> int:
@@ -46,13 +40,6 @@ def choose_evaluator(
     return make_evaluator(
         network, engine=engine, threads=threads, calibration=rows, batch=settings.games_per_worker
     )
-
-
-def random_rows(game: Game, encoding: Encoding, most: int = 512) -> NDArray[np.float32]:
-    """Rows of positions of random play: what engines with integers are first calibrated on."""
-    steps = random_play(game, CALIBRATION_GAMES, seed=0, max_length=100)
-    states = np.concatenate([step.states[step.live] for step in steps])
-    return encoding.encode(np.random.default_rng(0).permutation(states)[:most])
 
 
 def make_selfplay(

@@ -65,6 +65,7 @@ GAZ_TRAINING: dict[str, Any] = {
     "value_loss": "mse",
     "policy_softmax": "all",
     "simulations_at_start": 0,
+    "auto_playouts": False,
     "archive_share": 0.0,
     "reply_weight": 0.0,
     "final_weight": 0.0,
@@ -86,6 +87,10 @@ def gaz_changes(simulations: int) -> dict[str, Any]:
         **GAZ_SEARCH,
         **GAZ_TRAINING,
     }
+
+
+ALONE = "ours, no playouts"
+"""Our network, searched without the playouts that it was trained with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +136,10 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
         budgets.append((f"{seconds} s, UCT {slow} s", f"time={seconds}s", f"uct:{slow}s"))
     matches = []
     for setting, budget, uct in budgets:
-        subjects = {"ours": f"ours:{budget}", "GAZ": f"gaz:{budget}{GAZ_PLAY}"}
+        subjects = {"ours": f"ours:{budget}"}
+        if "sims" in budget:  # how much of it is the network's, how much the playouts'
+            subjects[ALONE] = f"ours:{budget}:playouts=0"
+        subjects["GAZ"] = f"gaz:{budget}{GAZ_PLAY}"
         if plan.together:
             for subject, spec in {**subjects, "UCT": uct}.items():
                 matches.append(Match(setting, subject, (spec,), {"together": True}))
@@ -149,17 +157,29 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
     else:
         setting = f"ours against GAZ, {how.simulations} simulations each"
         matches.append(Match(setting, "ours", pair, {}))
+        matches.append(Match(setting, ALONE, (f"{pair[0]}:playouts=0", pair[1]), {}))
     return matches
 
 
-def evaluate_game(
+def list_folders(runs: Path, game: str, seed: int) -> dict[str, Path]:
+    return {name: runs / f"p3-{game}-{name}-{seed}" for name in ("ours", "gaz")}
+
+
+def train_player(
+    file: ResultFile, game: str, name: str, how: Evaluation, seed: int, runs: Path
+) -> None:
+    """Trains ours or GAZ, if the file has not got it yet."""
+    changes = {} if name == "ours" else gaz_changes(how.gaz_simulations)
+    wanted = {"minutes": how.minutes, "seed": seed, **changes}
+    folder = list_folders(runs, game, seed)[name]
+    train_part(file, f"{game}/seed {seed}/training {name}", game, folder, wanted)
+
+
+def play_game(
     file: ResultFile, game: str, plan: Plan, how: Evaluation, seed: int, runs: Path
 ) -> None:
-    """Trains both and plays all matches of a game, as far as the file has not got them yet."""
-    folders = {name: runs / f"p3-{game}-{name}-{seed}" for name in ("ours", "gaz")}
-    for name, changes in (("ours", {}), ("gaz", gaz_changes(how.gaz_simulations))):
-        wanted = {"minutes": how.minutes, "seed": seed, **changes}
-        train_part(file, f"{game}/seed {seed}/training {name}", game, folders[name], wanted)
+    """Plays all matches of a game, as far as the file has not got them yet."""
+    folders = list_folders(runs, game, seed)
     for match in list_matches(plan, how):
         settings = MatchSettings(**{"games": how.games, "seed": seed, **match.changes})
         paths = {name: str(folder) for name, folder in folders.items()}
@@ -209,9 +229,14 @@ def main(
         curve_games=curve_games,
     )
     file = ResultFile(output, "p3", asdict(how))
-    for seed in map(int, seeds.split(",")):
+    numbers = [int(seed) for seed in seeds.split(",")]
+    for seed in numbers:
+        for player in ("ours", "gaz"):
+            for name in chosen:
+                train_player(file, name, player, how, seed, runs)
+    for seed in numbers:
         for name in chosen:
-            evaluate_game(file, name, PLANS[name], how, seed, runs)
+            play_game(file, name, PLANS[name], how, seed, runs)
 
 
 if __name__ == "__main__":
