@@ -199,7 +199,7 @@ uint32_t choose_edge(const Tree& tree, size_t number, const RootPlan& plan,
     if (choice.player < 0) return static_cast<uint32_t>(random.below(choice.count));
     const auto player = static_cast<uint32_t>(choice.player);
     const bool alone = tree.node(0).choices == 1;
-    // A result that is proven decides; a move that is proven to be worse than the best is not made
+    // A result that is proven decides; a move that is proven to lose everything is not made
     // while there is another.
     if (alone && tree.node(0).proven) {
         const float best = tree.mean(0, player);

@@ -43,7 +43,7 @@ class Times:
 
     gather: float = 0.0  # trees and engine: walks to the leaves, rows written
     evaluate: float = 0.0  # the network
-    scatter: float = 0.0  # trees: expand, back up
+    scatter: float = 0.0  # playouts from leaves; trees: expand, back up
     drain: float = 0.0  # finished games into arrays
 
     def add(self, other: Times) -> None:
