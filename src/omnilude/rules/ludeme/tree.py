@@ -10,7 +10,7 @@ from omnilude.rules.ludeme.tokens import Place, Token
 
 MAX_DEPTH = 200
 MAX_RANGE = 10_000
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 _SITE = re.compile(r"([A-Z]+)(\d+)")
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
 
