@@ -13,7 +13,7 @@ from omnilude import load
 from omnilude.networks import NetworkSettings
 from omnilude.search.settings import SearchSettings
 from omnilude.training.loop import train
-from omnilude.training.playouts import COUNTS, PlayoutWeight, choose_playouts
+from omnilude.training.playouts import COUNTS, TRUST, PlayoutWeight, choose_playouts
 from omnilude.training.run import load_metrics, load_state
 from omnilude.training.settings import TrainingSettings
 
@@ -39,7 +39,7 @@ def test_who_foretells_results_gets_the_say() -> None:
     assert weigh(values=other, playouts=known, rewards=results_of(known)) > 0.9
     assert weigh(values=known, playouts=other, rewards=results_of(known)) < 0.1
     both = (known + other) / 2
-    assert weigh(known, other, results_of(both)) == pytest.approx(0.5, abs=0.1)
+    assert weigh(known, other, results_of(both)) == pytest.approx(0.5**TRUST, abs=0.1)
 
 
 def test_playouts_without_news_get_no_say() -> None:

@@ -5,7 +5,9 @@ while the network knows little they know more. How many there are is measured wh
 How much they count is found from the run's own games: the results of new positions are regressed
 on what the network said of them and on what playouts made of them. At first playouts decide
 everything, so that self-play is UCT's; where they foretell nothing, as in puzzles, they get no say;
-and as the network learns to foretell what they do, their share falls.
+and as the network learns to foretell what they do, their share falls. It falls less than the
+regression says: positions that a search compares are those about which the network is most wrong,
+and playouts do not share its errors.
 """
 
 from __future__ import annotations
@@ -25,10 +27,14 @@ if TYPE_CHECKING:
     from omnilude.search.evaluator import Evaluator
     from omnilude.training.settings import TrainingSettings
 
-COUNTS = (8, 16, 32, 64)
+COUNTS = (8, 16, 32, 48)
 """Numbers that are tried; fewer say too little."""
 GREATEST_COST = 0.2
 """Time for the playouts of a position, as a share of that for its evaluation."""
+TRUST = 1 / 3
+"""Exponent of the share that the regression gives to playouts; 1 would be that share itself."""
+SURE = 3.0
+"""Standard errors by which playouts must foretell something to get a say."""
 MEASURED_GAMES = 16
 MEMORY = 20_000
 """Positions after which what was seen before counts 1/e."""
@@ -83,7 +89,7 @@ def _seconds(
 class PlayoutWeight:
     """The share of playouts in the value of a leaf, by decaying least squares.
 
-    z = b v + c p + a, over all players; the share is c / (b + c).
+    z = b v + c p + a, over all players; the share is (c / (b + c)) ** TRUST.
     """
 
     def __init__(self, moments: list[list[float]] | None = None) -> None:
@@ -117,7 +123,11 @@ class PlayoutWeight:
         means = self._moments[2] / total
         centred = self._moments / total - np.outer(means, means)
         of_both, with_result = centred[:2, :2] + RIDGE * np.eye(2), centred[:2, 3]
-        network, playout = np.maximum(0.0, np.linalg.solve(of_both, with_result))
-        if network + playout == 0:
+        found = np.linalg.solve(of_both, with_result)
+        network, playout = np.maximum(0.0, found)
+        # A coefficient that may as well be chance is none: a small share would not stay small.
+        unexplained = max(0.0, centred[3, 3] - float(found @ with_result))
+        playout -= SURE * np.sqrt(unexplained * np.linalg.inv(of_both)[1, 1] / total)
+        if playout <= 0:
             return 0.0
-        return float(playout / (network + playout))
+        return float((playout / (network + playout)) ** TRUST)
