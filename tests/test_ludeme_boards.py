@@ -9,10 +9,11 @@ from omnilude.rules.ludeme.boards.build import GraphBuilder
 from omnilude.rules.ludeme.boards.directions import DIRECTIONS, FIRST_SPECIFIC, INDEX, name_angle
 from omnilude.rules.ludeme.boards.graph import Graph, signed_area
 from omnilude.rules.ludeme.boards.measures import Measures, measure
-from omnilude.rules.ludeme.boards.topology import Topology, bend, make_topology
+from omnilude.rules.ludeme.boards.topology import Topology, bend
 from omnilude.rules.ludeme.source import read_source
 from omnilude.rules.ludeme.tokens import tokenize
 from omnilude.rules.ludeme.tree import parse
+from reference.rays import make_rays
 
 
 def build(text: str, kind: str = "Cell") -> Graph:
@@ -30,7 +31,7 @@ def regions(text: str, kind: str = "Cell") -> Measures:
 
 
 def topology(text: str, kind: str = "Cell") -> Topology:
-    return make_topology(build(text, kind), (kind,))
+    return Topology(build(text, kind))
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
@@ -77,7 +78,7 @@ def test_morris_board() -> None:
     board = topology("(concentric Square rings:3)", "Vertex")
     assert board.neighbours("Vertex", 0, "Orthogonal") == [9, 1]
     assert sorted(board.neighbours("Vertex", 4, "Orthogonal")) == [1, 3, 5, 7]
-    lines = board.rays["Vertex"][0][INDEX["Orthogonal"]]
+    lines = board.rays("Vertex").at(0, INDEX["Orthogonal"])
     assert [ray.sites for ray in lines] == [(0, 9, 21), (0, 1, 2)]
 
 
@@ -100,25 +101,24 @@ def test_neighbours(text: str, kind: str, site: int, expected: tuple[int, ...]) 
 
 def test_rays_of_a_square_board() -> None:
     board = topology("(square 4)")
-    rays = board.rays["Cell"][5]
-    assert [ray.sites for ray in rays[INDEX["N"]]] == [(5, 9, 13)]
-    assert [ray.sites for ray in rays[INDEX["SW"]]] == [(5, 0)]
-    assert [ray.sites for ray in rays[INDEX["Orthogonal"]]] == [
+    rays = board.rays("Cell")
+    assert [ray.sites for ray in rays.at(5, INDEX["N"])] == [(5, 9, 13)]
+    assert [ray.sites for ray in rays.at(5, INDEX["SW"])] == [(5, 0)]
+    assert [ray.sites for ray in rays.at(5, INDEX["Orthogonal"])] == [
         (5, 9, 13),
         (5, 6, 7),
         (5, 1),
         (5, 4),
     ]
-    lines = board.distinct["Cell"][5][INDEX["Adjacent"]]
+    lines = rays.at(5, INDEX["Adjacent"], distinct=True)
     assert [ray.sites for ray in lines] == [(5, 9, 13), (5, 10, 15), (5, 6, 7), (5, 2)]
-    assert lines[0].opposite is not None
-    assert lines[0].opposite.sites == (5, 1)
+    assert rays.ray(lines[0].opposite).sites == (5, 1)
 
 
 def test_rays_of_fanorona() -> None:
     """Diagonals that are edges go on straight too."""
     board = topology("(rectangle 5 9 diagonals:Alternating)", "Vertex")
-    rays = board.rays["Vertex"][0][INDEX["Adjacent"]]
+    rays = board.rays("Vertex").at(0, INDEX["Adjacent"])
     assert [ray.sites for ray in rays] == [
         (0, 9, 18, 27, 36),
         (0, 10, 20, 30, 40),
@@ -128,10 +128,11 @@ def test_rays_of_fanorona() -> None:
 
 def test_a_wheel_has_directions_around_it() -> None:
     board = topology("(concentric {1 8})", "Vertex")
-    assert {DIRECTIONS[d] for d in board.rays["Vertex"][0]} >= {"Out", "Rotational"}
-    around = board.rays["Vertex"][1]
-    assert len(around[INDEX["CW"]][0].sites) == 8
-    assert around[INDEX["In"]][0].sites[:2] == (1, 0)
+    rays = board.rays("Vertex")
+    assert rays.at(0, INDEX["Out"])
+    assert rays.at(0, INDEX["Rotational"])
+    assert len(rays.at(1, INDEX["CW"])[0].sites) == 8
+    assert rays.at(1, INDEX["In"])[0].sites[:2] == (1, 0)
 
 
 def test_regions_of_a_square_board() -> None:
@@ -234,15 +235,15 @@ BOARDS = st.sampled_from(
 def test_what_holds_on_every_board(board: tuple[str, str]) -> None:
     graph = build(*board)
     kind = board[1]
-    found = make_topology(graph, (kind,))
+    found = Topology(graph)
     for elements in (graph.vertices, graph.edges, graph.faces):
         assert [element.number for element in elements] == list(range(len(elements)))
     assert all(signed_area(face.vertices) < 0 for face in graph.faces)
     for number in range(len(graph.elements(kind))):
         for other in found.neighbours(kind, number, "Adjacent"):
             assert number in found.neighbours(kind, other, "Adjacent")
-        for direction, rays in found.rays[kind][number].items():
-            for ray in rays:
+        for direction in range(len(DIRECTIONS)):
+            for ray in found.rays(kind).at(number, direction):
                 assert ray.sites[0] == number
                 assert len(set(ray.sites)) == len(ray.sites) > 1
                 points = [graph.elements(kind)[site].point for site in ray.sites]
@@ -254,3 +255,19 @@ def test_what_holds_on_every_board(board: tuple[str, str]) -> None:
     outer, inner = (set(measured.regions.get(name, ())) for name in ("Outer", "Inner"))
     assert not outer & inner
     assert outer | inner == set(range(len(graph.elements(kind))))
+
+
+@given(BOARDS)
+def test_rays_are_those_of_the_reference(board: tuple[str, str]) -> None:
+    graph, kind = build(*board), board[1]
+    found = Topology(graph)
+    rays = found.rays(kind)
+    for distinct, table in enumerate(make_rays(found, kind)):
+        for site, by_direction in enumerate(table):
+            for direction in range(len(DIRECTIONS)):
+                expected = by_direction.get(direction, [])
+                made = rays.at(site, direction, distinct=bool(distinct))
+                assert [ray.sites for ray in made] == [ray.sites for ray in expected]
+                for mine, its in zip(made, expected, strict=True):
+                    back = rays.ray(mine.opposite).sites if mine.opposite >= 0 else None
+                    assert back == (its.opposite.sites if its.opposite else None)

@@ -47,5 +47,6 @@ inline uint32_t check_role(const Game& game, uint32_t role) {
 void bind_encoding(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_rule_graph(nb::module_& m);
+void bind_ludeme(nb::module_& m);
 
 }  // namespace omnilude

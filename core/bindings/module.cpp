@@ -193,6 +193,7 @@ NB_MODULE(_core, m) {
     m.def("machine_code_possible", &machine_code_possible);
     bind_encoding(m);
     bind_search(m);
+    bind_ludeme(m);
     bind_rule_graph(m);
 }
 

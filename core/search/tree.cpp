@@ -146,7 +146,7 @@ void Tree::back_up(const float* values, bool solver) {
         if (!prove(path_[i].node)) break;
 }
 
-bool Tree::ties_agree(uint32_t n, const Choice& choice, uint32_t best) const {
+bool Tree::ties_agree(const Choice& choice, uint32_t best) const {
     constexpr float same = 1e-6f;
     const auto chooser = static_cast<uint32_t>(choice.player);
     for (const Edge& edge : edges(choice)) {
@@ -193,7 +193,7 @@ bool Tree::prove(uint32_t n) {
         if (choice.player < 0 ? !all : !(all || won_alone)) return false;
         if (choice.player >= 0) {
             settled_value(best, exact.data());
-            if (!won_alone && !ties_agree(n, choice, best)) return false;
+            if (!won_alone && !ties_agree(choice, best)) return false;
         }
     }
     nodes_[n].proven = true;

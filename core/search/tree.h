@@ -120,7 +120,7 @@ class Tree {
     uint32_t find_link(uint32_t n, uint64_t joint) const;
     void add_link(uint32_t n, uint64_t joint, uint32_t child);
     bool prove(uint32_t n);
-    bool ties_agree(uint32_t n, const Choice& choice, uint32_t best) const;
+    bool ties_agree(const Choice& choice, uint32_t best) const;
 
     const Shape& shape_;
     std::vector<Node> nodes_;

@@ -11,15 +11,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnilude import _core
-from omnilude.errors import BudgetExceeded, IllegalMove, RulesError, SettingsError
+from omnilude.errors import BudgetExceeded, IllegalMove, RulesError, SettingsError, Unsupported
 from omnilude.games.board import Grid, draw_board, find_grid
 from omnilude.rules.gdl import GdlProgram
+
+if TYPE_CHECKING:
+    from omnilude.games.drawing import Picture
+    from omnilude.games.ludemes import LudemeProgram
 
 CHANCE = "random"
 
@@ -65,17 +69,22 @@ class Game:
         warnings: Sequence[str] = (),
         percepts: bool = False,
         program: GdlProgram | None = None,
+        ludemes: LudemeProgram | None = None,
+        picture: Picture | None = None,
     ) -> None:
         self.name = name
         self.core = core
         self.file = file
         self.engine = engine
-        """'circuit', or 'interpreter' where the circuit would be too large."""
+        """'circuit', or 'interpreter' where the circuit would be too large; 'ludemes'."""
         self.warnings = tuple(warnings)
         self.percepts_used = percepts
         """Whether the rules say what each role sees (GDL-II)."""
         self.program = program
         """The checked rules, for what is found in them: encodings, symmetries, fingerprints."""
+        self.ludemes = ludemes
+        """The description and what was found in it, where the game is described by ludemes."""
+        self.picture = picture
         self.roles: tuple[str, ...] = tuple(core.roles)
         self._role_numbers = {role: i for i, role in enumerate(self.roles)}
 
@@ -154,6 +163,8 @@ class Game:
             raise IllegalMove(str(error)) from error
         except _core.NegationInRecursion as error:
             raise RulesError(str(error), file=self.file) from error
+        except _core.GameError as error:
+            raise RulesError(f"play cannot go on: {error}", file=self.file) from error
         except _core.BudgetExceeded as error:
             raise BudgetExceeded(f"play goes beyond the {error}", file=self.file) from error
         except MemoryError as error:
@@ -254,7 +265,17 @@ class State:
     def __hash__(self) -> int:
         return hash(self._block.tobytes())
 
+    def svg(self) -> str:
+        """A picture of the board."""
+        picture, core = self.game.picture, self.game.core
+        if picture is None or not isinstance(core, _core.LudemeGame):
+            raise Unsupported(f"{self.game.name} has no board to draw", file=self.game.file)
+        return picture.svg(core.pieces(self._block))
+
     def __str__(self) -> str:
+        picture, core = self.game.picture, self.game.core
+        if picture is not None and isinstance(core, _core.LudemeGame):
+            return picture.text(core.pieces(self._block))
         facts = self.facts
         return draw_board(facts, self.game.grid) or "\n".join(facts)
 

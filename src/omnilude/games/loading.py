@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from omnilude import _core
 from omnilude.errors import BudgetExceeded, RulesError, Unsupported
 from omnilude.games.game import Game
+from omnilude.games.ludemes import load_ludemes
 from omnilude.games.settings import LoadSettings
 from omnilude.rules.gdl import EncodedRules, GdlProgram, compile_gdl
 from omnilude.rules.library import find_rulesheet, read_rulesheet
 
 
-def load(name_or_path: str | Path, settings: LoadSettings | None = None) -> Game:
-    """Loads a bundled game by name or a rulesheet by path."""
+def load(
+    name_or_path: str | Path,
+    settings: LoadSettings | None = None,
+    *,
+    options: Mapping[str, str] | None = None,
+    ruleset: str | None = None,
+    definitions: str | Path | None = None,
+) -> Game:
+    """Loads a bundled game by name or a description by path.
+
+    `options` and `ruleset` choose among those of a ludemic description (.lud); `definitions` is a
+    folder of definitions that it uses, instead of our own.
+    """
     path = find_rulesheet(name_or_path)
-    return load_text(read_rulesheet(path), name=path.stem, file=str(path), settings=settings)
+    text = read_rulesheet(path)
+    if path.suffix == ".lud":
+        return load_ludemes(
+            text,
+            name=path.stem,
+            file=str(path),
+            options=options,
+            ruleset=ruleset,
+            definitions=None if definitions is None else Path(definitions),
+        )
+    if options or ruleset or definitions:
+        raise RulesError("only ludemic descriptions (.lud) have options", file=str(path))
+    return load_text(text, name=path.stem, file=str(path), settings=settings)
 
 
 def load_text(

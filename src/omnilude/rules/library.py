@@ -16,9 +16,21 @@ def bundled_folder() -> Path:
     return _CHECKOUT if _CHECKOUT.is_dir() else _INSTALLED
 
 
-def bundled_games() -> dict[str, Path]:
-    """Bundled games by name."""
-    return {path.stem: path for path in sorted(bundled_folder().glob("*.kif"))}
+def bundled_games(suffix: str = "") -> dict[str, Path]:
+    """Bundled games by name, those of one language by the suffix of their files.
+
+    A game that is described in both is called by its file in the second, as in othello.lud.
+    """
+    folder = bundled_folder()
+    games = {path.stem: path for path in folder.glob("*.kif")}
+    for path in folder.glob("*.lud"):
+        games[path.name if path.stem in games else path.stem] = path
+    return {name: path for name, path in sorted(games.items()) if path.suffix.endswith(suffix)}
+
+
+def definitions_folder() -> Path:
+    """Our own definitions that ludemic descriptions may use."""
+    return bundled_folder() / "definitions"
 
 
 def find_rulesheet(name_or_path: str | Path) -> Path:

@@ -114,6 +114,10 @@ class Arguments:
             raise value.place.error(f"{label}: must be True or False")
         return value.name == "True"
 
+    def left(self) -> list[Node]:
+        """The arguments without a label that were not taken yet."""
+        return [item for item in self._items if not isinstance(item, Labelled)]
+
     def take_rest(self) -> list[Node]:
         """All arguments without a label that are left."""
         rest: list[Node] = [item for item in self._items if not isinstance(item, Labelled)]

@@ -83,7 +83,7 @@ def outline_by_hex_sides(sides: Sequence[int], place: Callable[[float, float], P
     """The same on a board with six directions; sides are counted in cells."""
     step, row, column = 1, 0, 0
     points = [place(0, 0)]
-    for n in range(max(6, len(sides))):
+    for n in range(max(5, len(sides))):
         side = sides[n % len(sides)]
         side = side + 1 if side < 0 else side - 1
         step = (step + (-1 if side < 0 else 1)) % 6

@@ -2,16 +2,21 @@
 
 A step has every direction that fits it: classes such as Orthogonal and Diagonal, a compass
 direction, and on round boards inwards, outwards and around. A ray goes on from step to step within
-one direction, bending less than BEND at each.
+one direction, bending little at each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from math import atan2, pi, tan
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import atan2, pi
+from typing import NamedTuple
 
-from omnilude.rules.ludeme.boards.directions import DIRECTIONS, FIRST_SPECIFIC, INDEX, name_angle
+import numpy as np
+from numpy.typing import NDArray
+
+from omnilude import _core
+from omnilude.rules.ludeme.boards.directions import DIRECTIONS, name_angle
 from omnilude.rules.ludeme.boards.graph import (
     NEARLY_ZERO,
     Edge,
@@ -25,8 +30,6 @@ from omnilude.rules.ludeme.boards.graph import (
 )
 
 KINDS = ("Vertex", "Edge", "Cell")
-BEND = tan(0.25)
-OPPOSITE = tan(0.1)
 STRAIGHT_ENOUGH = 0.1
 """How far, as a share of their distance, two cells' common line may miss the edge between."""
 INWARDS = 0.9
@@ -41,23 +44,18 @@ class Step:
     names: set[str]
 
 
-@dataclass(eq=False, slots=True)
-class Ray:
-    """Sites in a row, the first of which is where it starts."""
-
-    direction: int
-    sites: tuple[int, ...]
-    opposite: Ray | None = field(default=None, repr=False)
-
-
-@dataclass(slots=True)
 class Topology:
-    graph: Graph
-    steps: dict[str, list[list[Step]]]  # by kind and number, clockwise from north
-    lists: dict[str, list[dict[str, list[Step]]]]  # the same by direction
-    rays: dict[str, list[dict[int, list[Ray]]]]  # by kind, number and direction
-    distinct: dict[str, list[dict[int, list[Ray]]]]
-    """Rays of a direction without those that only lead back from one that is there."""
+    """Everything is made when it is first asked for: most games use one kind of site."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.lists = _StepLists(graph)
+        self._rays: dict[str, Rays] = {}
+
+    def rays(self, kind: str) -> Rays:
+        if kind not in self._rays:
+            self._rays[kind] = Rays(self, kind)
+        return self._rays[kind]
 
     def neighbours(self, kind: str, number: int, relation: str) -> list[int]:
         """Sites of the same kind, clockwise from north."""
@@ -69,27 +67,31 @@ class Topology:
         return [step.end.number for step in found if step.kind == kind]
 
 
-def make_topology(graph: Graph, kinds: Sequence[str] = KINDS) -> Topology:
-    """Steps of all elements; rays for those of these kinds."""
-    topology = Topology(graph, {}, {}, {}, {})
-    unit = graph.average_length()
-    pivots = {id(vertex.pivot) for vertex in graph.vertices if vertex.pivot}
-    curved = {frozenset((edge.a.number, edge.b.number)) for edge in graph.edges if edge.curved}
-    for kind in KINDS:
-        topology.steps[kind], topology.lists[kind] = [], []
-        for element in graph.elements(kind):
+class _StepLists(dict[str, list[dict[str, list["Step"]]]]):
+    """By kind, number and direction, clockwise from north."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self._graph = graph
+        self._unit = graph.average_length()
+        self._pivots = {id(vertex.pivot) for vertex in graph.vertices if vertex.pivot}
+        self._curved = {
+            frozenset((edge.a.number, edge.b.number)) for edge in graph.edges if edge.curved
+        }
+
+    def __missing__(self, kind: str) -> list[dict[str, list[Step]]]:
+        lists = []
+        for element in self._graph.elements(kind):
             collected = _Collector(element)
             for end, end_kind, names in _list_steps(element):
                 collected.add(end, end_kind, names)
-            collected.name_compass(unit)
-            if pivots:
-                collected.name_round(pivots, curved)
+            collected.name_compass(self._unit)
+            if self._pivots:
+                collected.name_round(self._pivots, self._curved)
             collected.finish()
-            topology.steps[kind].append(collected.steps)
-            topology.lists[kind].append(collected.lists)
-    for kind in kinds:
-        topology.rays[kind], topology.distinct[kind] = _make_rays(topology, kind)
-    return topology
+            lists.append(collected.lists)
+        self[kind] = lists
+        return lists
 
 
 class _Collector:
@@ -275,140 +277,41 @@ def _steps_from_face(face: Face) -> Iterator[tuple[Element, str, tuple[str, ...]
 # --- rays ---
 
 
-def _make_rays(
-    topology: Topology, kind: str
-) -> tuple[list[dict[int, list[Ray]]], list[dict[int, list[Ray]]]]:
-    elements = topology.graph.elements(kind)
-    lists = [
-        {name: [step for step in steps if step.kind == kind] for name, steps in by_name.items()}
-        for by_name in topology.lists[kind]
-    ]
-    tracer = _Tracer(elements, lists)
-    rays, distinct = [], []
-    for number in range(len(elements)):
-        stored = tracer.rays_from(number)
-        by_direction: dict[int, list[Ray]] = {}
-        for ray in stored:
-            by_direction.setdefault(ray.direction, []).append(ray)
-        _gather_rotational(by_direction)
-        kept: dict[int, list[Ray]] = {}
-        for direction, found in by_direction.items():
-            chosen: list[Ray] = []
-            for ray in found:
-                if not any(one.opposite and one.opposite.sites == ray.sites for one in chosen):
-                    chosen.append(ray)
-            kept[direction] = chosen
-        for table in (by_direction, kept):
-            for found in table.values():
-                found.sort(key=lambda ray: tracer.clockwise(ray.sites[0], ray.sites[1]))
-        rays.append(by_direction)
-        distinct.append(kept)
-    return rays, distinct
+class Ray(NamedTuple):
+    """Sites in a row, the first of which is where it starts."""
+
+    sites: tuple[int, ...]
+    opposite: int  # number of a ray, or -1
 
 
-def _gather_rotational(by_direction: dict[int, list[Ray]]) -> None:
-    gathered = list(by_direction.get(INDEX["Rotational"], ()))
-    for name in ("In", "Out", "CW", "CCW"):
-        gathered += by_direction.get(INDEX[name], ())
-    for n in range(len(gathered) - 1, -1, -1):
-        sites = gathered[n].sites
-        if any(m != n and o.sites[: len(sites)] == sites for m, o in enumerate(gathered)):
-            del gathered[n]
-    if gathered:
-        by_direction[INDEX["Rotational"]] = gathered
+class Rays:
+    """All rays of one kind, as the core traces them; lists are by direction and site."""
 
+    def __init__(self, topology: Topology, kind: str) -> None:
+        self.sites = len(topology.graph.elements(kind))
+        starts, ends = [0], list[int]()
+        for name in DIRECTIONS:
+            for by_name in topology.lists[kind]:
+                ends += [step.end.number for step in by_name.get(name, ()) if step.kind == kind]
+                starts.append(len(ends))
+        points = [element.point for element in topology.graph.elements(kind)]
+        self.tables: dict[str, NDArray[np.int32]] = _core.trace_rays(
+            np.array(points, dtype=np.float64).reshape(-1, 3),
+            np.array(starts, dtype=np.int32),
+            np.array(ends, dtype=np.int32),
+        )
 
-class _Tracer:
-    def __init__(self, elements: Sequence[Element], lists: list[dict[str, list[Step]]]) -> None:
-        self.points = [element.point for element in elements]
-        self.lists = lists
-        self._next: dict[tuple[str, int, int], tuple[int, ...]] = {}
-        self._clockwise: dict[tuple[int, int], float] = {}
+    def at(self, site: int, direction: int, *, distinct: bool = False) -> list[Ray]:
+        """Clockwise from north; `distinct`: without those that only lead back from one of them."""
+        which = "distinct" if distinct else "at"
+        place = direction * self.sites + site
+        first, last = self.tables[f"{which}_start"][place : place + 2]
+        return [self.ray(int(number)) for number in self.tables[f"{which}_items"][first:last]]
 
-    def clockwise(self, a: int, b: int) -> float:
-        key = (a, b)
-        if key not in self._clockwise:
-            self._clockwise[key] = clockwise(self.points[a], self.points[b])
-        return self._clockwise[key]
-
-    def rays_from(self, number: int) -> list[Ray]:
-        """All rays from a site, in the order of directions, each with its opposite."""
-        stored: list[Ray] = []
-        seen: set[tuple[int, tuple[int, ...]]] = set()
-        straight: dict[tuple[int, int], bool] = {}
-
-        def opposite(a: int, b: int) -> bool:
-            if (a, b) not in straight:
-                points = self.points
-                straight[a, b] = bend(points[a], points[number], points[b]) < OPPOSITE
-            return straight[a, b]
-
-        for direction, name in enumerate(DIRECTIONS):
-            for step in self.lists[number].get(name, ()):
-                for sites in self._trace(name, (number, step.end.number)):
-                    if (direction, sites) in seen:
-                        continue
-                    seen.add((direction, sites))
-                    ray = Ray(direction, sites)
-                    for other in stored:
-                        if _pair_up(ray, other) or (
-                            (ray.direction == other.direction or _both_specific(ray, other))
-                            and opposite(ray.sites[1], other.sites[1])
-                        ):
-                            ray.opposite = ray.opposite or other
-                            other.opposite = other.opposite or ray
-                    stored.append(ray)
-        return stored
-
-    def _trace(self, name: str, sites: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        """The rays that begin so; more than one only where two ways are equally straight."""
-        while True:
-            following = self._following(name, sites[-2], sites[-1])
-            if not following:
-                yield sites
-                return
-            if len(following) == 1:
-                if following[0] in sites:
-                    yield sites
-                    return
-                sites = (*sites, following[0])
-                continue
-            for site in following:
-                if site in sites:
-                    yield sites
-                else:
-                    yield from self._trace(name, (*sites, site))
-            return
-
-    def _following(self, name: str, before: int, at: int) -> tuple[int, ...]:
-        key = (name, before, at)
-        if key not in self._next:
-            self._next[key] = self._find_following(name, before, at)
-        return self._next[key]
-
-    def _find_following(self, name: str, before: int, at: int) -> tuple[int, ...]:
-        candidates = self.lists[at].get(name, ())
-        if name in ("CW", "CCW", "In", "Out"):
-            return (candidates[0].end.number,) if candidates else ()
-        best, found = BEND, list[int]()
-        for step in candidates:
-            turned = bend(self.points[before], self.points[at], step.end.point)
-            if turned < best:
-                best, found = turned, [step.end.number]
-                if turned == 0.0:
-                    break
-            elif turned == best:
-                found.append(step.end.number)
-        return tuple(found)
-
-
-def _pair_up(one: Ray, other: Ray) -> bool:
-    pair = {DIRECTIONS[one.direction], DIRECTIONS[other.direction]}
-    return pair in ({"CW", "CCW"}, {"In", "Out"})
-
-
-def _both_specific(one: Ray, other: Ray) -> bool:
-    return one.direction >= FIRST_SPECIFIC and other.direction >= FIRST_SPECIFIC
+    def ray(self, number: int) -> Ray:
+        first, last = self.tables["start"][number : number + 2]
+        sites = tuple(int(site) for site in self.tables["items"][first:last])
+        return Ray(sites, int(self.tables["opposite"][number]))
 
 
 def bend(a: Point, b: Point, c: Point) -> float:

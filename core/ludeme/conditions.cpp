@@ -1,0 +1,428 @@
+// Ludemes that are conditions.
+#include <algorithm>
+#include <cstring>
+
+#include "ludeme/reader.h"
+
+namespace omnilude::ludeme {
+
+namespace {
+
+template <class F>
+void add_comparison(Makers<BoolPtr>& m, const char* name, F f) {
+    m[name] = [f](Reader& r) {
+        auto a = r.integer(), b = r.integer();
+        return make_bool([a = std::move(a), b = std::move(b), f](Context& c) {
+            const int x = a->eval(c);
+            return f(x, b->eval(c));
+        });
+    };
+}
+
+template <class F>
+void add_flag(Makers<BoolPtr>& m, const char* name, F f) {
+    m[name] = [f](Reader&) { return make_bool([f](Context& c) { return f(c); }); };
+}
+
+bool same_sets(Context& c, const RegionNode& a, const RegionNode& b) {
+    SiteSet x, y;
+    a.eval(c, x);
+    b.eval(c, y);
+    return std::memcmp(x.bits, y.bits, c.program.words() * sizeof(uint64_t)) == 0;
+}
+
+bool in_movers_team(const Context& c, int id) {
+    const auto mover = static_cast<uint32_t>(c.scalars().mover);
+    if (id < 1 || id > static_cast<int>(c.program.players())) return false;
+    return c.state.team(static_cast<uint32_t>(id)) == c.state.team(mover);
+}
+
+// Whether the player that moves next could not move at all.
+bool next_is_stuck(Context& c) {
+    if (c.no_moves_test) return false;
+    Scalars& k = c.scalars();
+    const int mover = k.mover, next = k.next, previous = k.previous;
+    c.no_moves_test = true;
+    if (!k.over && k.active) {
+        const auto n = static_cast<int>(c.program.players());
+        k.previous = mover;
+        k.mover = next;
+        int following = k.mover % n + 1;
+        for (int tried = 0; tried < n && !(k.active >> following & 1); ++tried)
+            following = following % n + 1;
+        k.next = following;
+    }
+    c.program.compute_stalemate(c);
+    c.no_moves_test = false;
+    k.previous = previous;
+    k.mover = mover;
+    k.next = next;
+    return k.stalemated >> next & 1;
+}
+
+// Whether an enemy of a piece could move to where it is.
+bool threatened_at(Context& c, Kind kind, int piece, int site, const MovesNode* moves,
+                   bool set_next) {
+    const Program& program = c.program;
+    const int owner = program.board.components[static_cast<size_t>(piece)].owner;
+    const Arena::Mark mark = c.arena.mark();
+    uint8_t* copy = c.arena.state_bytes();
+    std::memcpy(copy, c.state.block(), program.layout.bytes);
+    Context trial(program, copy, c.arena, c.random);
+    trial.registers = c.registers;
+    trial.threat_test = true;
+    Scalars& k = trial.scalars();
+    k.previous = owner;
+    const int place = trial.state.place(kind, site);
+    if (place >= 0 && !trial.state.stacking())
+        trial.state.set_site(place, owner, piece, -1, -1, -1, -1);
+    bool found = false;
+    for (int enemy = 1; enemy <= static_cast<int>(program.players()) && !found; ++enemy) {
+        if (enemy == owner) continue;
+        k.mover = enemy;
+        if (set_next) k.next = owner;
+        const auto phase = static_cast<size_t>(trial.state.phase(static_cast<uint32_t>(enemy)));
+        const MovesNode* rule = moves ? moves : program.phases[phase].play.get();
+        found = rule->can_move_to(trial, site);
+    }
+    c.arena.release(mark);
+    return found;
+}
+
+}  // namespace
+
+void add_conditions(Makers<BoolPtr>& m) {
+    m["true"] = [](Reader&) { return make_bool([](Context&) { return true; }); };
+    m["false"] = [](Reader&) { return make_bool([](Context&) { return false; }); };
+    m["not"] = [](Reader& r) {
+        auto a = r.boolean();
+        return make_bool([a = std::move(a)](Context& c) { return !a->eval(c); });
+    };
+    m["and"] = [](Reader& r) {
+        auto list = r.booleans();
+        return make_bool([list = std::move(list)](Context& c) {
+            for (const auto& item : list)
+                if (!item->eval(c)) return false;
+            return true;
+        });
+    };
+    m["or"] = [](Reader& r) {
+        auto list = r.booleans();
+        return make_bool([list = std::move(list)](Context& c) {
+            for (const auto& item : list)
+                if (item->eval(c)) return true;
+            return false;
+        });
+    };
+    m["xor"] = [](Reader& r) {
+        auto a = r.boolean(), b = r.boolean();
+        return make_bool([a = std::move(a), b = std::move(b)](Context& c) {
+            const bool x = a->eval(c);
+            return x != b->eval(c);
+        });
+    };
+    m["if"] = [](Reader& r) {
+        auto test = r.boolean(), a = r.boolean(), b = r.boolean();
+        return make_bool([test = std::move(test), a = std::move(a), b = std::move(b)](Context& c) {
+            return test->eval(c) ? a->eval(c) : b && b->eval(c);
+        });
+    };
+    add_comparison(m, "=", [](int a, int b) { return a == b; });
+    add_comparison(m, "!=", [](int a, int b) { return a != b; });
+    add_comparison(m, "<", [](int a, int b) { return a < b; });
+    add_comparison(m, "<=", [](int a, int b) { return a <= b; });
+    add_comparison(m, ">", [](int a, int b) { return a > b; });
+    add_comparison(m, ">=", [](int a, int b) { return a >= b; });
+    m["same"] = [](Reader& r) {
+        auto a = r.region(), b = r.region();
+        return make_bool(
+            [a = std::move(a), b = std::move(b)](Context& c) { return same_sets(c, *a, *b); });
+    };
+    // --- sites ---
+    m["is Empty"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto site = r.integer();
+        return make_bool([=, site = std::move(site)](Context& c) {
+            const int place = c.state.place_anywhere(kind, site->eval(c));
+            return place >= 0 && c.state.empty(place);
+        });
+    };
+    m["is Occupied"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto site = r.integer();
+        return make_bool([=, site = std::move(site)](Context& c) {
+            const int place = c.state.place_anywhere(kind, site->eval(c));
+            return place >= 0 && c.state.what(place) != 0;
+        });
+    };
+    m["is In"] = [](Reader& r) {
+        auto site = r.integer();
+        auto region = r.region();
+        return make_bool([site = std::move(site), region = std::move(region)](Context& c) {
+            const int s = site->eval(c);
+            if (s < 0 || static_cast<uint32_t>(s) >= c.program.words() * 64) return false;
+            if (const SiteSet* fixed = region->fixed()) return fixed->has(static_cast<uint32_t>(s));
+            return region->contains(c, s);
+        });
+    };
+    m["all In"] = [](Reader& r) {
+        auto sites = r.array();
+        auto region = r.region();
+        return make_bool([sites = std::move(sites), region = std::move(region)](Context& c) {
+            std::vector<int32_t> list;
+            sites->eval(c, list);
+            return std::all_of(list.begin(), list.end(),
+                               [&](int s) { return s >= 0 && region->contains(c, s); });
+        });
+    };
+    m["in Array"] = [](Reader& r) {
+        auto values = r.array(), array = r.array();
+        return make_bool([values = std::move(values), array = std::move(array)](Context& c) {
+            std::vector<int32_t> list, all;
+            values->eval(c, list);
+            array->eval(c, all);
+            return std::all_of(list.begin(), list.end(), [&](int x) {
+                return std::find(all.begin(), all.end(), x) != all.end();
+            });
+        });
+    };
+    m["is Visited"] = [](Reader& r) {
+        auto site = r.integer();
+        return make_bool([site = std::move(site)](Context& c) {
+            const int s = site->eval(c);
+            return s >= 0 && c.state.visited(s);
+        });
+    };
+    m["is Related"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        const int relation = r.number();
+        auto site = r.integer();
+        auto region = r.region();
+        return make_bool([=, site = std::move(site), region = std::move(region)](Context& c) {
+            const int a = site->eval(c);
+            SiteSet sites;
+            region->eval(c, sites);
+            return sites.any(c.program.words(), [&](int b) {
+                if (!on_board(c.program, kind, b)) return false;
+                const auto around = steps_of(c.program, kind, b, relation);
+                return std::find(around.begin(), around.end(), a) != around.end();
+            });
+        });
+    };
+    m["is Full"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        return make_bool([kind](Context& c) {
+            const auto count = static_cast<int>(c.program.board.tables[kind].count);
+            for (int site = 0; site < count; ++site)
+                if (c.state.empty(c.state.place(kind, site))) return false;
+            return true;
+        });
+    };
+    m["is Within"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto piece = r.integer();
+        auto region = r.region();
+        return make_bool([=, piece = std::move(piece), region = std::move(region)](Context& c) {
+            const int what = piece->eval(c);
+            if (what <= 0) return false;
+            SiteSet sites;
+            region->eval(c, sites);
+            return sites.any(c.program.words(), [&](int s) {
+                const int place = c.state.place_anywhere(kind, s);
+                if (place < 0) return false;
+                for (int level = 0; level < c.state.height(place); ++level)
+                    if (c.state.what(place, level) == what) return true;
+                return false;
+            });
+        });
+    };
+    m["is Flat"] = [](Reader& r) {
+        auto site = r.integer();
+        return make_bool([site = std::move(site)](Context& c) {
+            const int s = site->eval(c);
+            if (!on_board(c.program, Vertex, s)) return false;
+            const SiteTables& t = c.program.board.tables[Vertex];
+            if (t.layer[static_cast<size_t>(s)] == 0) return true;
+            constexpr int downward = 9;
+            for (int below : steps_of(c.program, Vertex, s, downward))
+                if (c.state.what(c.state.place(Vertex, below)) == 0) return false;
+            return true;
+        });
+    };
+    // --- players ---
+    m["is Enemy"] = [](Reader& r) {
+        auto who = r.integer();
+        return make_bool([who = std::move(who)](Context& c) {
+            const int id = who->eval(c);
+            if (id == 0) return false;
+            return c.program.has_teams() ? !in_movers_team(c, id) : id != c.scalars().mover;
+        });
+    };
+    m["is Friend"] = [](Reader& r) {
+        auto who = r.integer();
+        return make_bool([who = std::move(who)](Context& c) {
+            const int id = who->eval(c);
+            return c.program.has_teams() ? in_movers_team(c, id) : id == c.scalars().mover;
+        });
+    };
+    m["is Active"] = [](Reader& r) {
+        auto who = r.integer();
+        return make_bool([who = std::move(who)](Context& c) {
+            const int id = who->eval(c);
+            return id > 0 && id <= static_cast<int>(c.program.players()) &&
+                   (c.scalars().active >> id & 1);
+        });
+    };
+    m["is Triggered"] = [](Reader& r) {
+        auto who = r.integer();
+        return make_bool([who = std::move(who)](Context& c) {
+            const int id = who->eval(c);
+            return id > 0 && id <= static_cast<int>(c.program.players()) &&
+                   (c.scalars().active >> id & 1) && (c.scalars().triggered >> id & 1);
+        });
+    };
+    // --- the course of the game ---
+    m["is Even"] = [](Reader& r) {
+        auto a = r.integer();
+        return make_bool([a = std::move(a)](Context& c) { return (a->eval(c) & 1) == 0; });
+    };
+    add_flag(m, "is Pending", [](Context& c) { return c.state.pending().size() > 0; });
+    add_flag(m, "all Passed", [](Context& c) {
+        return c.scalars().plies >= static_cast<int32_t>(c.program.players()) && all_passed(c);
+    });
+    add_flag(m, "was Pass", [](Context& c) { return c.scalars().last_pass != 0; });
+    add_flag(m, "all DiceEqual", [](Context& c) { return c.scalars().dice_equal != 0; });
+    add_flag(m, "all DiceUsed", [](Context& c) {
+        for (uint32_t n = 0; n < c.program.wants.dice; ++n)
+            if (c.state.die(n) != 0) return false;
+        return true;
+    });
+    m["is AnyDie"] = [](Reader& r) {
+        auto a = r.integer();
+        const int dice = r.number();
+        return make_bool([a = std::move(a), dice](Context& c) {
+            const int value = a->eval(c);
+            for (uint32_t n = 0; n < static_cast<uint32_t>(dice); ++n)
+                if (c.state.die(n) == value) return true;
+            return false;
+        });
+    };
+    m["is Decided"] = [](Reader& r) {
+        const int what = r.number();
+        return make_bool([what](Context& c) { return c.scalars().decided == what; });
+    };
+    m["is Proposed"] = [](Reader& r) {
+        const int what = r.number();
+        return make_bool([what](Context& c) { return (c.scalars().proposed >> what & 1) != 0; });
+    };
+    m["is Repeat"] = [](Reader& r) {
+        const bool situational = r.flag(), in_turn = r.flag();
+        return make_bool([situational, in_turn](Context& c) {
+            const State& s = c.state;
+            return s.recorded(situational ? s.situation_hash() : s.position_hash(), in_turn);
+        });
+    };
+    add_flag(m, "is Cycle", [](Context& c) {
+        const uint32_t k = c.program.players() * c.program.players();
+        const uint32_t size = c.state.record_size();
+        if (size < 3 * k) return false;
+        for (uint32_t n = 0; n < k; ++n) {
+            const uint64_t last = c.state.record_at(size - k + n);
+            if (c.state.record_at(size - 2 * k + n) != last ||
+                c.state.record_at(size - 3 * k + n) != last)
+                return false;
+        }
+        return true;
+    });
+    m["no Moves"] = [](Reader& r) {
+        const int role = r.number();
+        return make_bool([role](Context& c) {
+            if (role == static_cast<int>(Role::Next)) return next_is_stuck(c);
+            const int id = c.program.id_of(c, role);
+            return id > 0 && (c.scalars().stalemated >> id & 1);
+        });
+    };
+    m["can Move"] = [](Reader& r) {
+        auto moves = r.moves();
+        return make_bool([moves = std::move(moves)](Context& c) {
+            if (!c.program.wants.visited) return moves->can_move(c);
+            const Arena::Mark mark = c.arena.mark();
+            uint8_t* copy = c.arena.state_bytes();
+            std::memcpy(copy, c.state.block(), c.program.layout.bytes);
+            Context trial(c.program, copy, c.arena, c.random);
+            trial.registers = c.registers;
+            trial.threat_test = c.threat_test;
+            trial.no_moves_test = c.no_moves_test;
+            trial.state.visit(c.scalars().last_from);
+            trial.state.visit(c.scalars().last_to);
+            const bool can = moves->can_move(trial);
+            c.arena.release(mark);
+            return can;
+        });
+    };
+    m["is Threatened"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto piece = r.integer(), site = r.integer();
+        auto region = r.region();
+        auto moves = r.moves();
+        return make_bool([=, piece = std::move(piece), site = std::move(site),
+                          region = std::move(region), moves = std::move(moves)](Context& c) {
+            if (c.threat_test) return false;
+            SiteSet sites;
+            sites.clear(c.program.words());
+            if (site) {
+                const int s = site->eval(c);
+                if (s >= 0) sites.add(static_cast<uint32_t>(s));
+            } else if (region) {
+                region->eval(c, sites);
+            }
+            if (piece) {
+                const int what = piece->eval(c);
+                if (what < 1) return false;
+                if (!site && !region) {
+                    const auto count = static_cast<int>(c.program.board.tables[kind].count);
+                    for (int s = 0; s < count; ++s)
+                        if (c.state.what(c.state.place(kind, s)) == what) {
+                            sites.add(static_cast<uint32_t>(s));
+                            break;
+                        }
+                }
+                return sites.any(c.program.words(), [&](int s) {
+                    return threatened_at(c, kind, what, s, moves.get(), false);
+                });
+            }
+            return sites.any(c.program.words(), [&](int s) {
+                const int what = c.state.what(c.state.place(kind, s));
+                return what > 0 && threatened_at(c, kind, what, s, moves.get(), true);
+            });
+        });
+    };
+    m["all Sites"] = [](Reader& r) {
+        auto region = r.region();
+        auto test = r.boolean();
+        return make_bool([region = std::move(region), test = std::move(test)](Context& c) {
+            SiteSet sites;
+            region->eval(c, sites);
+            const Keep keep(c.registers.site);
+            return !sites.any(c.program.words(), [&](int s) {
+                c.registers.site = s;
+                return !test->eval(c);
+            });
+        });
+    };
+    m["all Values"] = [](Reader& r) {
+        auto array = r.array();
+        auto test = r.boolean();
+        return make_bool([array = std::move(array), test = std::move(test)](Context& c) {
+            std::vector<int32_t> list;
+            array->eval(c, list);
+            const Keep keep(c.registers.value);
+            return std::all_of(list.begin(), list.end(), [&](int v) {
+                c.registers.value = v;
+                return test->eval(c);
+            });
+        });
+    };
+}
+
+}  // namespace omnilude::ludeme

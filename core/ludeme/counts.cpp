@@ -1,0 +1,375 @@
+// Ludemes that count: sites, pieces, groups, liberties, steps.
+#include <algorithm>
+#include <limits>
+
+#include "ludeme/reader.h"
+
+namespace omnilude::ludeme {
+
+namespace {
+
+constexpr int infinite = 1'000'000'000;
+
+// The sites of an argument that is a site or a region.
+void gather(Context& c, const IntNode* site, const RegionNode* region, SiteSet& out) {
+    if (region) {
+        region->eval(c, out);
+        return;
+    }
+    out.clear(c.program.words());
+    const int s = site->eval(c);
+    if (s >= 0 && static_cast<uint32_t>(s) < c.program.words() * 64)
+        out.add(static_cast<uint32_t>(s));
+}
+
+struct PieceCount {
+    int kind;  // or -1: board and hands
+    IntPtr of;
+    int role;  // or -1: `of` counts
+    std::vector<int32_t> components;
+    bool named;
+    RegionPtr in;
+    BoolPtr test;
+};
+
+std::shared_ptr<PieceCount> read_piece_count(Reader& r) {
+    auto p = std::make_shared<PieceCount>();
+    p->kind = r.number();
+    p->role = r.number();
+    p->of = r.integer();
+    p->named = r.flag();
+    p->components = r.numbers();
+    p->in = r.region();
+    p->test = r.boolean();
+    return p;
+}
+
+int count_pieces(Context& c, const PieceCount& p, bool any) {
+    uint32_t ids = 0;
+    if (p.role >= 0) {
+        ids = c.program.ids_of(c, p.role);
+    } else {
+        const int id = p.of->eval(c);
+        ids = id >= 0 ? 1u << id : 0;
+    }
+    SiteSet inside;
+    if (p.in) p.in->eval(c, inside);
+    const State& s = c.state;
+    const Layout& layout = c.program.layout;
+    const Keep keep_site(c.registers.site), keep_level(c.registers.level);
+    auto fits = [&](int piece) {
+        return !p.named ||
+               std::find(p.components.begin(), p.components.end(), piece) != p.components.end();
+    };
+    int total = 0;
+    for (uint32_t owner = 0; owner < layout.owners; ++owner) {
+        if (!(ids >> owner & 1)) continue;
+        const uint64_t* places = s.owned(owner);
+        for (uint32_t k = 0; k < kinds; ++k) {
+            if (!layout.layer_size[k]) continue;
+            if (p.kind >= 0 && static_cast<int>(k) != p.kind) continue;
+            for (uint32_t n = 0; n < layout.layer_size[k]; ++n) {
+                const uint32_t place = layout.layer[k] + n;
+                if (!(places[place >> 6] >> (place & 63) & 1)) continue;
+                if (p.kind >= 0 && n >= c.program.board.tables[k].count) continue;
+                if (p.in && !inside.has(n)) continue;
+                c.registers.site = static_cast<int>(n);
+                const int at = static_cast<int>(place);
+                if (!s.stacking()) {
+                    const int who = s.who(at);
+                    if (!(ids >> who & 1) || !fits(s.what(at))) continue;
+                    if (p.test && !p.test->eval(c)) continue;
+                    total += s.count(at);
+                } else {
+                    for (int level = 0; level < s.height(at); ++level) {
+                        if (!(ids >> s.who(at, level) & 1) || !fits(s.what(at, level))) continue;
+                        c.registers.level = level;
+                        if (p.test && !p.test->eval(c)) continue;
+                        ++total;
+                    }
+                }
+                if (any && total) return total;
+            }
+        }
+    }
+    return total;
+}
+
+// Groups of sites that pass a test; `visit` gets each group.
+template <class Visit>
+void each_group(Context& c, Kind kind, const DirectionsNode& directions, const BoolNode* test,
+                const RegionNode* within, Visit&& visit) {
+    const uint32_t words = c.program.words();
+    const auto count = static_cast<int>(c.program.board.tables[kind].count);
+    const Keep keep(c.registers.to);
+    SiteSet passing, seen;
+    passing.clear(words);
+    seen.clear(words);
+    for (int site = 0; site < count; ++site) {
+        c.registers.to = site;
+        const bool fits = test ? test->eval(c) : c.state.what(c.state.place(kind, site)) != 0;
+        if (fits) passing.add(static_cast<uint32_t>(site));
+    }
+    SiteSet starts;
+    if (within)
+        within->eval(c, starts);
+    else
+        starts.copy(passing, words);
+    std::vector<int32_t> group;
+    for (int site = 0; site < count; ++site) {
+        const auto n = static_cast<uint32_t>(site);
+        if (!starts.has(n) || !passing.has(n) || seen.has(n)) continue;
+        group.clear();
+        grow_group(c, kind, site, directions, group, seen,
+                   [&](int next) { return passing.has(static_cast<uint32_t>(next)); });
+        visit(group);
+    }
+}
+
+int count_liberties(Context& c, Kind kind, int start, const DirectionsNode& directions,
+                    const BoolNode* test, int enough) {
+    if (!on_board(c.program, kind, start)) return 0;
+    const uint32_t words = c.program.words();
+    const Keep keep_to(c.registers.to), keep_from(c.registers.from);
+    SiteSet inside, liberties;
+    inside.clear(words);
+    liberties.clear(words);
+    const int what = c.state.what(c.state.place(kind, start));
+    c.registers.from = start;
+    std::vector<int32_t> group;
+    c.registers.to = start;
+    if (!test || test->eval(c))
+        grow_group(c, kind, start, directions, group, inside, [&](int next) {
+            if (c.state.what(c.state.place(kind, next)) != what) return false;
+            c.registers.to = next;
+            return !test || test->eval(c);
+        });
+    int found = 0;
+    for (int at : group)
+        for (int d : DirectionList(c, directions, kind, at))
+            for (int next : steps_of(c.program, kind, at, d)) {
+                const auto n = static_cast<uint32_t>(next);
+                if (inside.has(n) || liberties.has(n)) continue;
+                if (c.state.what(c.state.place(kind, next)) != 0) continue;
+                liberties.add(n);
+                if (++found >= enough) return found;
+            }
+    return found;
+}
+
+}  // namespace
+
+void add_count_functions(Makers<IntPtr>& m) {
+    m["count"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto site = r.integer();
+        auto region = r.region();
+        return make_int([=, site = std::move(site), region = std::move(region)](Context& c) {
+            SiteSet sites;
+            gather(c, site.get(), region.get(), sites);
+            int total = 0;
+            sites.each(c.program.words(), [&](int s) {
+                const int place = c.state.place(kind, s);
+                if (place < 0) return;
+                total += c.state.stacking() ? c.state.height(place) : c.state.count(place);
+            });
+            return total;
+        });
+    };
+    m["size Stack"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto site = r.integer();
+        auto region = r.region();
+        return make_int([=, site = std::move(site), region = std::move(region)](Context& c) {
+            SiteSet sites;
+            gather(c, site.get(), region.get(), sites);
+            int total = 0;
+            sites.each(c.program.words(), [&](int s) {
+                const int place = c.state.place_anywhere(kind, s);
+                if (place >= 0) total += c.state.height(place);
+            });
+            return total;
+        });
+    };
+    m["count Sites"] = [](Reader& r) {
+        auto region = r.region();
+        return make_int([region = std::move(region)](Context& c) {
+            SiteSet sites;
+            region->eval(c, sites);
+            return static_cast<int>(sites.count(c.program.words()));
+        });
+    };
+    m["count Pieces"] = [](Reader& r) {
+        auto p = read_piece_count(r);
+        return make_int([p](Context& c) { return count_pieces(c, *p, false); });
+    };
+    m["some Pieces"] = [](Reader& r) {
+        auto p = read_piece_count(r);
+        return make_int([p](Context& c) { return count_pieces(c, *p, true); });
+    };
+    m["count Pips"] = [](Reader& r) {
+        auto who = r.integer();
+        return make_int([who = std::move(who)](Context& c) {
+            const int owner = who->eval(c);
+            const auto& containers = c.program.board.containers;
+            for (const Container& box : containers) {
+                if (!box.dice || box.owner != owner) continue;
+                int sum = 0;
+                for (uint32_t n = 0; n < box.sites; ++n) {
+                    const int place = c.state.place(Cell, static_cast<int>(box.first_site + n));
+                    const auto piece = static_cast<size_t>(c.state.what(place));
+                    const auto& faces = c.program.board.components[piece].faces;
+                    if (!faces.empty()) sum += faces[static_cast<size_t>(c.state.state(place))];
+                }
+                return sum;
+            }
+            return 0;
+        });
+    };
+    m["count Groups"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto directions = r.directions();
+        auto test = r.boolean();
+        auto least = r.integer();
+        return make_int([=, directions = std::move(directions), test = std::move(test),
+                         least = std::move(least)](Context& c) {
+            const int smallest = least ? least->eval(c) : 0;
+            int groups = 0;
+            each_group(c, kind, *directions, test.get(), nullptr, [&](const auto& group) {
+                groups += static_cast<int>(group.size()) >= smallest;
+            });
+            return groups;
+        });
+    };
+    m["count SizeBiggestGroup"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto directions = r.directions();
+        auto region = r.region();
+        auto test = r.boolean();
+        return make_int([=, directions = std::move(directions), region = std::move(region),
+                         test = std::move(test)](Context& c) {
+            int biggest = 0;
+            each_group(c, kind, *directions, test.get(), region.get(), [&](const auto& group) {
+                biggest = std::max(biggest, static_cast<int>(group.size()));
+            });
+            return biggest;
+        });
+    };
+    m["count Liberties"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto site = r.integer();
+        auto directions = r.directions();
+        auto test = r.boolean();
+        return make_int([=, site = std::move(site), directions = std::move(directions),
+                         test = std::move(test)](Context& c) {
+            return count_liberties(c, kind, site->eval(c), *directions, test.get(), infinite);
+        });
+    };
+    m["size Group"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto site = r.integer();
+        auto directions = r.directions();
+        auto test = r.boolean();
+        return make_int([=, site = std::move(site), directions = std::move(directions),
+                         test = std::move(test)](Context& c) {
+            const int start = site->eval(c);
+            if (!on_board(c.program, kind, start)) return 0;
+            const Keep keep_to(c.registers.to), keep_from(c.registers.from);
+            SiteSet inside;
+            inside.clear(c.program.words());
+            const int what = c.state.what(c.state.place(kind, start));
+            c.registers.from = start;
+            c.registers.to = start;
+            if (test && !test->eval(c)) return 0;
+            std::vector<int32_t> group;
+            grow_group(c, kind, start, *directions, group, inside, [&](int next) {
+                if (!test) return c.state.what(c.state.place(kind, next)) == what;
+                c.registers.to = next;
+                return test->eval(c);
+            });
+            return static_cast<int>(group.size());
+        });
+    };
+    m["size Territory"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        const int role = r.number();
+        const int direction = r.number();
+        return make_int([=](Context& c) {
+            const uint32_t ids = c.program.ids_of(c, role), words = c.program.words();
+            const auto count = static_cast<int>(c.program.board.tables[kind].count);
+            SiteSet seen;
+            seen.clear(words);
+            int total = 0;
+            std::vector<int32_t> group;
+            for (int start = 0; start < count; ++start) {
+                if (seen.has(static_cast<uint32_t>(start))) continue;
+                if (c.state.what(c.state.place(kind, start)) != 0) continue;
+                group.assign(1, start);
+                seen.add(static_cast<uint32_t>(start));
+                bool theirs = true;
+                for (size_t n = 0; n < group.size(); ++n)
+                    for (int next : steps_of(c.program, kind, group[n], direction)) {
+                        const int place = c.state.place(kind, next);
+                        if (c.state.what(place) == 0) {
+                            if (seen.has(static_cast<uint32_t>(next))) continue;
+                            seen.add(static_cast<uint32_t>(next));
+                            group.push_back(next);
+                        } else {
+                            theirs &= (ids >> c.state.who(place) & 1) != 0;
+                        }
+                    }
+                if (theirs) total += static_cast<int>(group.size());
+            }
+            return total;
+        });
+    };
+    m["count Steps"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto from = r.integer();
+        auto to = r.integer();
+        auto region = r.region();
+        return make_int([=, from = std::move(from), to = std::move(to),
+                         region = std::move(region)](Context& c) {
+            const int a = from->eval(c);
+            if (a < 0) return 0;
+            SiteSet sites;
+            gather(c, to.get(), region.get(), sites);
+            if (sites.empty(c.program.words())) return 0;
+            const SiteTables& t = c.program.board.tables[kind];
+            int least = std::numeric_limits<int>::max();
+            sites.each(c.program.words(), [&](int b) {
+                least = std::min(
+                    least, t.distance[static_cast<size_t>(a) * t.count + static_cast<size_t>(b)]);
+            });
+            return least;
+        });
+    };
+    m["count Stack"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        const bool from_top = r.flag();
+        auto site = r.integer();
+        auto region = r.region();
+        auto test = r.boolean(), stop = r.boolean();
+        return make_int([=, site = std::move(site), region = std::move(region),
+                         test = std::move(test), stop = std::move(stop)](Context& c) {
+            SiteSet sites;
+            gather(c, site.get(), region.get(), sites);
+            const Keep keep_to(c.registers.to), keep_level(c.registers.level);
+            int total = 0;
+            sites.each(c.program.words(), [&](int s) {
+                const int place = c.state.place_anywhere(kind, s);
+                if (place < 0) return;
+                const int height = c.state.height(place);
+                for (int n = 0; n < height; ++n) {
+                    c.registers.to = s;
+                    c.registers.level = from_top ? height - 1 - n : n;
+                    if (stop && stop->eval(c)) break;
+                    total += !test || test->eval(c);
+                }
+            });
+            return total;
+        });
+    };
+}
+
+}  // namespace omnilude::ludeme

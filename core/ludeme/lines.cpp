@@ -1,0 +1,483 @@
+// Conditions about lines, patterns, connections and loops.
+#include <algorithm>
+#include <array>
+
+#include "ludeme/reader.h"
+
+namespace omnilude::ludeme {
+
+namespace {
+
+struct Line {
+    Kind kind;
+    IntPtr length, through;
+    RegionPtr through_any;
+    int direction;
+    std::vector<int32_t> pieces;  // numbers of components; where empty: that of the pivot
+    std::vector<IntPtr> whats;
+    int role;  // or -1
+    BoolPtr exact, contiguous, test;
+    bool by_level, top, use_opposites;
+    IntPtr how_many;
+};
+
+// The pieces that may make up a line, as bits where there are few components, else a list.
+class PieceSet {
+  public:
+    void add(int piece) {
+        if (piece < 64)
+            bits_ |= uint64_t{1} << piece;
+        else
+            more_.push_back(piece);
+    }
+    bool has(int piece) const {
+        if (piece < 64) return bits_ >> piece & 1;
+        return std::find(more_.begin(), more_.end(), piece) != more_.end();
+    }
+
+  private:
+    uint64_t bits_ = 0;
+    std::vector<int32_t> more_;
+};
+
+void add_wanted(Context& c, const Line& line, PieceSet& wanted, int otherwise) {
+    if (!line.whats.empty()) {
+        for (const auto& what : line.whats) wanted.add(what->eval(c));
+    } else if (line.role >= 0) {
+        const int owner = c.program.id_of(c, line.role);
+        const auto& components = c.program.board.components;
+        for (size_t n = 1; n < components.size(); ++n)
+            if (components[n].owner == owner) wanted.add(static_cast<int>(n));
+    } else {
+        wanted.add(otherwise);
+    }
+}
+
+bool flat_line_through(Context& c, const Line& line, int pivot, int length, bool& give_up) {
+    give_up = false;
+    const int before = c.registers.to;
+    if (pivot < 0) return give_up = true, false;
+    c.registers.to = pivot;
+    if (line.test && !line.test->eval(c)) {
+        c.registers.to = before;
+        return give_up = true, false;
+    }
+    if (!on_board(c.program, line.kind, pivot)) return give_up = true, false;
+    const int own = c.state.what(c.state.place(line.kind, pivot));
+    PieceSet wanted;
+    add_wanted(c, line, wanted, own);
+    if (!wanted.has(own)) return false;
+    const bool exact = line.exact && line.exact->eval(c);
+    const bool contiguous = !line.contiguous || line.contiguous->eval(c);
+    const int how_many = line.how_many ? line.how_many->eval(c) : 1;
+    uint64_t kinds_met = 0;
+    auto meet = [&](int piece) { kinds_met |= uint64_t{1} << (piece & 63); };
+    auto enough = [&] { return std::popcount(kinds_met) >= how_many; };
+    const SiteTables& t = c.program.board.tables[line.kind];
+    // Counts along a ray; returns whether the line is complete.
+    auto walk = [&](int number, int& count) {
+        const auto sites = t.rays[static_cast<size_t>(number)];
+        for (size_t n = 1; n < sites.size(); ++n) {
+            c.registers.to = sites[n];
+            const int piece = c.state.what(c.state.place(line.kind, sites[n]));
+            if (wanted.has(piece) && (!line.test || line.test->eval(c))) {
+                ++count;
+                meet(piece);
+                if (!exact && count == length && enough()) return true;
+            } else if (contiguous) {
+                return false;
+            }
+        }
+        return false;
+    };
+    for (int number : distinct_rays_of(c.program, line.kind, pivot, line.direction)) {
+        int count = 1;
+        kinds_met = 0;
+        meet(own);
+        if (walk(number, count)) return c.registers.to = before, true;
+        const int opposite = t.opposite[static_cast<size_t>(number)];
+        if (opposite >= 0 && line.use_opposites) {
+            int both = count;
+            if (walk(opposite, both)) return c.registers.to = before, true;
+            if (both == length && enough()) return c.registers.to = before, true;
+        } else if (count == length && enough()) {
+            return c.registers.to = before, true;
+        }
+    }
+    c.registers.to = before;
+    return false;
+}
+
+bool flat_line(Context& c, const Line& line) {
+    const int length = line.length->eval(c);
+    bool give_up = false;
+    if (!line.through_any)
+        return flat_line_through(c, line, line.through->eval(c), length, give_up);
+    SiteSet pivots;
+    line.through_any->eval(c, pivots);
+    bool found = false;
+    pivots.any(c.program.words(), [&](int pivot) {
+        if (!line.whats.empty()) {
+            PieceSet wanted;
+            add_wanted(c, line, wanted, 0);
+            if (!wanted.has(c.state.what(c.state.place_anywhere(line.kind, pivot)))) return false;
+        }
+        found = flat_line_through(c, line, pivot, length, give_up);
+        return found || give_up;
+    });
+    return found;
+}
+
+bool stack_line(Context& c, const Line& line) {
+    const int start = line.through->eval(c);
+    if (!on_board(c.program, line.kind, start)) return false;
+    const State& s = c.state;
+    const int place = s.place(line.kind, start);
+    const int length = line.length->eval(c);
+    const bool exact = line.exact && line.exact->eval(c);
+    PieceSet wanted;
+    add_wanted(c, line, wanted, s.what(place));
+    if (length == 1) return true;
+    const SiteTables& t = c.program.board.tables[line.kind];
+    auto at = [&](int site) { return s.place(line.kind, site); };
+    auto matches = [&](int site) {
+        const int p = at(site);
+        if (line.top) return wanted.has(s.what(p)) && s.height(p) > 0;
+        for (int level = 0; level < s.height(p); ++level)
+            if (wanted.has(s.what(p, level))) return true;
+        return false;
+    };
+    const auto rays = distinct_rays_of(c.program, line.kind, start, line.direction);
+    if (!line.by_level) {
+        if (!matches(start)) return false;
+        for (int number : rays) {
+            int count = 1;
+            auto walk = [&](int n, int& sum) {
+                const auto sites = t.rays[static_cast<size_t>(n)];
+                for (size_t i = 1; i < sites.size(); ++i) {
+                    c.registers.to = sites[i];
+                    if (!matches(sites[i]) || (line.test && !line.test->eval(c))) return false;
+                    if (++sum == length && !exact) return true;
+                }
+                return false;
+            };
+            if (walk(number, count)) return true;
+            const int opposite = t.opposite[static_cast<size_t>(number)];
+            if (opposite >= 0) {
+                if (walk(opposite, count)) return true;
+            }
+            if (count == length) return true;
+        }
+        return false;
+    }
+    const int height = s.height(place), top = height - 1;
+    if (height >= length) {
+        int count = 1;
+        for (int level = top - 1; level >= 0 && count < length; --level) {
+            if (!wanted.has(s.what(place, level))) break;
+            ++count;
+        }
+        if (count == length) return true;
+    }
+    if (height == 0) return false;
+    for (int number : rays) {
+        const auto forward = t.rays[static_cast<size_t>(number)];
+        const int opposite = t.opposite[static_cast<size_t>(number)];
+        // How the level changes from site to site: level, downwards, upwards.
+        for (int slope : {0, -1, 1}) {
+            int count = 0;
+            bool complete = false;
+            auto look = [&](int site, int level, int& sum) {
+                if (level < 0) return true;  // passed over
+                if (s.height(at(site)) <= level || !wanted.has(s.what(at(site), level)))
+                    return false;
+                if (++sum == length && !exact) complete = true;
+                return !complete;
+            };
+            for (size_t i = 0; i < forward.size(); ++i)
+                if (!look(forward[i], top + slope * static_cast<int>(i), count)) break;
+            if (complete) return true;
+            if (opposite >= 0) {
+                int both = count;
+                const auto back = t.rays[static_cast<size_t>(opposite)];
+                for (size_t i = 1; i < back.size(); ++i)
+                    if (!look(back[i], top - slope * static_cast<int>(i), both)) break;
+                if (complete) return true;
+                // Downwards the test after the fact looks at the first half only.
+                if ((slope == -1 ? count : both) == length) return true;
+            } else if (count == length) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool connected(Context& c, Kind kind, int start, int need, const DirectionsNode& directions,
+               std::vector<const SiteSet*> regions, int owner) {
+    if (!on_board(c.program, kind, start)) return false;
+    const int who = c.state.who(c.state.place(kind, start));
+    if (who <= 0) return false;
+    int got = 0;
+    auto touch = [&](int site) {
+        for (size_t n = regions.size(); n-- > 0;)
+            if (regions[n]->has(static_cast<uint32_t>(site))) {
+                regions.erase(regions.begin() + static_cast<long>(n));
+                if (++got == need) return true;
+            }
+        return false;
+    };
+    if (touch(start)) return true;
+    if (owner >= 0 && who != owner) return false;
+    SiteSet inside;
+    inside.clear(c.program.words());
+    std::vector<int32_t> group{start};
+    inside.add(static_cast<uint32_t>(start));
+    for (size_t n = 0; n < group.size(); ++n)
+        for (int d : DirectionList(c, directions, kind, group[n]))
+            for (int next : steps_of(c.program, kind, group[n], d)) {
+                if (inside.has(static_cast<uint32_t>(next))) continue;
+                if (c.state.who(c.state.place(kind, next)) != who) continue;
+                inside.add(static_cast<uint32_t>(next));
+                group.push_back(next);
+                if (touch(next)) return true;
+            }
+    return false;
+}
+
+// Whether pieces around some site shut it in.
+struct Loop {
+    Kind kind;
+    bool surrounds;  // somebody, not whoever
+    DirectionsPtr directions;
+    IntPtr colour, start;
+    SiteSet outer;
+};
+
+bool loop_around(Context& c, const Loop& loop, uint32_t surround, int candidate, int piece,
+                 int colour) {
+    const Program& program = c.program;
+    const SiteTables& t = program.board.tables[loop.kind];
+    auto what = [&](int site) { return c.state.what(c.state.place(loop.kind, site)); };
+    auto who = [&](int site) { return c.state.who(c.state.place(loop.kind, site)); };
+    std::vector<int32_t> inside{candidate};
+    SiteSet known;
+    known.clear(program.words());
+    known.add(static_cast<uint32_t>(candidate));
+    for (size_t n = 0; n < inside.size(); ++n)
+        for (int number : rays_of(program, loop.kind, inside[n], direction::Orthogonal)) {
+            const auto sites = t.rays[static_cast<size_t>(number)];
+            for (size_t i = 1; i < sites.size(); ++i) {
+                const int x = sites[i];
+                if (known.has(static_cast<uint32_t>(x))) continue;
+                if (what(x) == piece) break;
+                const bool out = loop.outer.has(static_cast<uint32_t>(x));
+                if (!loop.surrounds || ((surround >> who(x) & 1) && !out)) {
+                    known.add(static_cast<uint32_t>(x));
+                    inside.push_back(x);
+                }
+                if (out) return false;
+            }
+        }
+    std::vector<int32_t> border;
+    for (int site : inside)
+        for (int x : steps_of(program, loop.kind, site, direction::Orthogonal))
+            if (!known.has(static_cast<uint32_t>(x)) &&
+                std::find(border.begin(), border.end(), x) == border.end())
+                border.push_back(x);
+    for (int b : border)
+        if (who(b) != colour) return false;
+    std::vector<int32_t> chain;
+    size_t at = 0, before = 0;
+    for (;;) {
+        if (border.empty() || at >= border.size()) return false;
+        const int b = border[at];
+        if (what(b) != piece) {
+            border.erase(border.begin() + static_cast<long>(at));
+            at = before;
+            continue;
+        }
+        int next = -1;
+        for (int d : DirectionList(c, *loop.directions, loop.kind, b)) {
+            for (int x : steps_of(program, loop.kind, b, d)) {
+                const auto found = std::find(border.begin(), border.end(), x);
+                if (found != border.end() && what(x) == piece) {
+                    next = static_cast<int>(found - border.begin());
+                    break;
+                }
+            }
+            if (next >= 0) break;
+        }
+        if (next < 0) {
+            border.erase(border.begin() + static_cast<long>(at));
+            const auto gone = std::find(chain.begin(), chain.end(), b);
+            if (gone != chain.end()) chain.erase(gone);
+            at = before;
+            continue;
+        }
+        chain.push_back(b);
+        if (chain.size() == border.size()) return true;
+        before = at;
+        at = static_cast<size_t>(next);
+    }
+}
+
+}  // namespace
+
+void add_line_conditions(Makers<BoolPtr>& m) {
+    m["is Line"] = [](Reader& r) {
+        auto line = std::make_shared<Line>();
+        line->kind = r.kind();
+        line->length = r.integer();
+        line->direction = r.number();
+        line->through = r.integer();
+        line->through_any = r.region();
+        line->role = r.number();
+        line->whats = r.integers();
+        line->exact = r.boolean();
+        line->contiguous = r.boolean();
+        line->test = r.boolean();
+        line->by_level = r.flag();
+        line->top = r.flag();
+        line->use_opposites = r.flag();
+        line->how_many = r.integer();
+        return make_bool([line](Context& c) {
+            return c.state.stacking() ? stack_line(c, *line) : flat_line(c, *line);
+        });
+    };
+    // Turtle walks over the board, as lists of sites for each start and heading.
+    m["is Pattern"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto start = r.integer();
+        auto whats = r.integers();
+        const int headings = r.number(), length = r.number();
+        const std::vector<int32_t> walks = r.numbers();  // [sites, headings, length]
+        return make_bool([=, start = std::move(start), whats = std::move(whats)](Context& c) {
+            const int s = start->eval(c);
+            if (!on_board(c.program, kind, s)) return false;
+            std::vector<int32_t> wanted;
+            for (const auto& what : whats) wanted.push_back(what->eval(c));
+            const int own = c.state.what(c.state.place(kind, s));
+            if (whats.empty()) wanted.push_back(own);
+            if (wanted[0] == 0 && whats.empty()) return false;
+            if (own != wanted[0]) return false;
+            for (int h = 0; h < headings; ++h) {
+                const auto first = static_cast<size_t>((s * headings + h) * length);
+                bool fits = true;
+                for (int n = 0; n < length && fits; ++n) {
+                    const int site = walks[first + static_cast<size_t>(n)];
+                    fits = site >= 0 && c.state.what(c.state.place(kind, site)) ==
+                                            wanted[static_cast<size_t>(n + 1) % wanted.size()];
+                }
+                if (fits) return true;
+            }
+            return false;
+        });
+    };
+}
+
+void add_group_conditions(Makers<BoolPtr>& m) {
+    m["is Connected"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto number = r.integer(), start = r.integer();
+        auto directions = r.directions();
+        const int role = r.number();  // or -1
+        auto regions = r.regions();
+        // For a role: the regions of each player.
+        std::vector<std::vector<RegionPtr>> owned(static_cast<size_t>(r.number()));
+        for (auto& list : owned) list = r.regions();
+        return make_bool([=, number = std::move(number), start = std::move(start),
+                          directions = std::move(directions), regions = std::move(regions),
+                          owned = std::move(owned)](Context& c) {
+            const std::vector<RegionPtr>* used = &regions;
+            int owner = -1;
+            if (role >= 0) {
+                owner = c.program.id_of(c, role);
+                if (owner < 0 || static_cast<size_t>(owner) >= owned.size()) return false;
+                used = &owned[static_cast<size_t>(owner)];
+            }
+            std::vector<SiteSet> evaluated(used->size());
+            std::vector<const SiteSet*> sets;
+            for (size_t n = 0; n < used->size(); ++n) {
+                if (const SiteSet* fixed = (*used)[n]->fixed()) {
+                    sets.push_back(fixed);
+                    continue;
+                }
+                (*used)[n]->eval(c, evaluated[n]);
+                sets.push_back(&evaluated[n]);
+            }
+            const int need = number ? number->eval(c) : static_cast<int>(sets.size());
+            return connected(c, kind, start->eval(c), need, *directions, std::move(sets), owner);
+        });
+    };
+    m["is Loop"] = [](Reader& r) {
+        auto loop = std::make_shared<Loop>();
+        loop->kind = r.kind();
+        const std::vector<int32_t> roles = r.numbers();
+        loop->directions = r.directions();
+        loop->colour = r.integer();
+        loop->start = r.integer();
+        loop->outer = r.sites();
+        loop->surrounds = !roles.empty();
+        return make_bool([loop, roles](Context& c) {
+            const int start = loop->start->eval(c);
+            if (!on_board(c.program, loop->kind, start)) return false;
+            const int piece = c.state.what(c.state.place(loop->kind, start));
+            if (piece == 0) return false;
+            uint32_t surround = 0;
+            for (int role : roles) {
+                const int id = c.program.id_of(c, role);
+                if (id >= 0) surround |= 1u << id;
+            }
+            const int colour = loop->colour->eval(c);
+            std::vector<int32_t> candidates;
+            for (int x : steps_of(c.program, loop->kind, start, direction::Adjacent)) {
+                if (loop->outer.has(static_cast<uint32_t>(x))) continue;
+                const int who = c.state.who(c.state.place(loop->kind, x));
+                if (loop->surrounds && !(surround >> who & 1)) continue;
+                candidates.push_back(x);
+            }
+            for (size_t n = candidates.size(); n-- > 0;)
+                if (loop_around(c, *loop, surround, candidates[n], piece, colour)) return true;
+            return false;
+        });
+    };
+    m["all Groups"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto directions = r.directions();
+        auto of = r.boolean(), test = r.boolean();
+        return make_bool([=, directions = std::move(directions), of = std::move(of),
+                          test = std::move(test)](Context& c) {
+            const uint32_t words = c.program.words();
+            const auto count = static_cast<int>(c.program.board.tables[kind].count);
+            const int mover = c.scalars().mover;
+            SiteSet seen;
+            seen.clear(words);
+            const Keep keep_to(c.registers.to), keep_from(c.registers.from);
+            const SiteSet* before = c.registers.region;
+            for (int site = 0; site < count; ++site) {
+                const int place = c.state.place(kind, site);
+                if (c.state.what(place) == 0 || seen.has(static_cast<uint32_t>(site))) continue;
+                if (!of && c.state.who(place) != mover) continue;
+                c.registers.from = c.registers.to = site;
+                if (of && !of->eval(c)) continue;
+                std::vector<int32_t> group;
+                SiteSet inside;
+                inside.clear(words);
+                grow_group(c, kind, site, *directions, group, inside, [&](int next) {
+                    if (!of) return c.state.who(c.state.place(kind, next)) == mover;
+                    c.registers.to = next;
+                    return of->eval(c);
+                });
+                for (int member : group) seen.add(static_cast<uint32_t>(member));
+                c.registers.region = &inside;
+                const bool fine = test->eval(c);
+                c.registers.region = before;
+                if (!fine) return false;
+            }
+            return true;
+        });
+    };
+}
+
+}  // namespace omnilude::ludeme

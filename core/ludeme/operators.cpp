@@ -1,0 +1,426 @@
+// Generators made of generators: choices, conditions, loops, and what is tried out first.
+#include <algorithm>
+#include <cstring>
+
+#include "ludeme/building.h"
+
+namespace omnilude::ludeme {
+
+namespace {
+
+constexpr int longest_loop = 10000;
+
+struct Or final : MovesNode {
+    std::vector<MovesPtr> list;
+    Consequence then;
+    explicit Or(Reader& r) : list(r.move_list()), then(r) {}
+    void eval(Context& c, MoveList& out) const override {
+        const uint32_t before = out.last;
+        for (const auto& item : list) item->eval(c, out);
+        if (then.node) then.attach(c, out, before, false);
+    }
+    bool can_move(Context& c) const override {
+        return std::any_of(list.begin(), list.end(), [&](const auto& m) { return m->can_move(c); });
+    }
+    bool can_move_to(Context& c, int site) const override {
+        return std::any_of(list.begin(), list.end(),
+                           [&](const auto& m) { return m->can_move_to(c, site); });
+    }
+};
+
+struct If final : MovesNode {
+    BoolPtr test;
+    MovesPtr a, b;
+    Consequence then;
+    explicit If(Reader& r) : test(r.boolean()), a(r.moves()), b(r.moves()), then(r) {}
+    void eval(Context& c, MoveList& out) const override {
+        const uint32_t before = out.last;
+        const MovesNode* chosen = test->eval(c) ? a.get() : b.get();
+        if (chosen) chosen->eval(c, out);
+        if (then.node) then.attach(c, out, before, false);
+    }
+    bool can_move(Context& c) const override {
+        const MovesNode* chosen = test->eval(c) ? a.get() : b.get();
+        return chosen && chosen->can_move(c);
+    }
+    bool can_move_to(Context& c, int site) const override {
+        const MovesNode* chosen = test->eval(c) ? a.get() : b.get();
+        return chosen && chosen->can_move_to(c, site);
+    }
+};
+
+struct ApplyNode final : MovesNode {
+    Apply apply;
+    explicit ApplyNode(Reader& r) : apply(r) {}
+    void eval(Context& c, MoveList& out) const override { apply.eval(c, out); }
+};
+
+struct Priority final : MovesNode {
+    std::vector<MovesPtr> list;
+    Consequence then;
+    explicit Priority(Reader& r) : list(r.move_list()), then(r) {}
+    void eval(Context& c, MoveList& out) const override {
+        const uint32_t before = out.last;
+        for (const auto& item : list) {
+            const uint32_t count = out.count;
+            item->eval(c, out);
+            if (out.count > count) break;
+        }
+        if (then.node) then.attach(c, out, before, false);
+    }
+    bool can_move(Context& c) const override {
+        return std::any_of(list.begin(), list.end(), [&](const auto& m) { return m->can_move(c); });
+    }
+};
+
+struct Append final : MovesNode {
+    MovesPtr list;
+    Consequence then;
+    explicit Append(Reader& r) : list(r.moves()), then(r) {}
+    void eval(Context& c, MoveList& out) const override {
+        MoveList found;
+        list->eval(c, found);
+        if (found.empty()) return;
+        const uint32_t both = c.arena.add_move();
+        bool first = true;
+        for (uint32_t n = found.first; n != none; n = c.arena.move(n).next) {
+            set_decision(c, n, first);
+            if (first) set_ends(c, both, c.arena.move(n).from, c.arena.move(n).to);
+            first = false;
+            c.arena.append_action(both, c.arena.as_action(n));
+        }
+        const uint32_t before = out.last;
+        c.arena.append(out, both);
+        then.attach(c, out, before);
+    }
+    static void set_decision(Context& c, uint32_t move, bool on) {
+        for (uint32_t n = c.arena.move(move).first_action; n != none; n = c.arena.action(n).next) {
+            c.arena.action(n).decision = on;
+            if (c.arena.action(n).act == Act::Nested) set_decision(c, c.arena.action(n).nested, on);
+        }
+    }
+};
+
+struct AllCombinations final : MovesNode {
+    MovesPtr a, b;
+    Consequence then;
+    explicit AllCombinations(Reader& r) : a(r.moves()), b(r.moves()), then(r) {}
+    void eval(Context& c, MoveList& out) const override {
+        MoveList first, second;
+        a->eval(c, first);
+        b->eval(c, second);
+        const uint32_t before = out.last;
+        for (uint32_t x = first.first; x != none; x = c.arena.move(x).next)
+            for (uint32_t y = second.first; y != none; y = c.arena.move(y).next) {
+                const uint32_t both = c.arena.add_move();
+                c.arena.append_action(both, c.arena.as_action(x));
+                c.arena.append_action(both, c.arena.as_action(y));
+                set_ends(c, both, c.arena.move(x).from, c.arena.move(x).to);
+                c.arena.append(out, both);
+            }
+        then.attach(c, out, before, false);
+    }
+};
+
+// What a move with its consequences comes to, as a plain list of actions.
+uint32_t flatten(Context& trial, uint32_t move, bool stored) {
+    const uint32_t flat = trial.arena.add_move();
+    Applied applied;
+    apply_move(trial, move, stored, applied, flat);
+    Move& f = trial.arena.move(flat);
+    const Move& m = trial.arena.move(move);
+    f.from = m.from, f.to = m.to, f.mover = m.mover, f.state = m.state;
+    f.level_min = m.level_min, f.level_max = m.level_max;
+    f.first_between = m.first_between, f.last_between = m.last_between;
+    return flat;
+}
+
+struct Seq final : MovesNode {
+    std::vector<MovesPtr> list;
+    explicit Seq(Reader& r) : list(r.move_list()) {}
+    void eval(Context& c, MoveList& out) const override {
+        Trial trial(c);
+        for (const auto& item : list) {
+            MoveList found;
+            item->eval(trial.context, found);
+            for (uint32_t n = found.first; n != none;) {
+                const uint32_t next = c.arena.move(n).next;
+                c.arena.append(out, flatten(trial.context, n, true));
+                n = next;
+            }
+        }
+    }
+};
+
+struct While final : MovesNode {
+    BoolPtr test;
+    MovesPtr body;
+    Consequence then;
+    explicit While(Reader& r) : test(r.boolean()), body(r.moves()), then(r) {}
+    void eval(Context& c, MoveList& out) const override {
+        Trial trial(c);
+        const uint32_t before = out.last;
+        for (int n = 0; test->eval(trial.context); ++n) {
+            if (n == longest_loop) throw GameError("(while ...) goes on for ever");
+            MoveList found;
+            body->eval(trial.context, found);
+            for (uint32_t m = found.first; m != none;) {
+                const uint32_t next = c.arena.move(m).next;
+                Applied applied;
+                apply_move(trial.context, m, false, applied);
+                c.arena.append(out, m);
+                m = next;
+            }
+        }
+        then.attach(c, out, before, false);
+    }
+};
+
+struct Do final : MovesNode {
+    MovesPtr first, next;
+    BoolPtr test;
+    Consequence then;
+    explicit Do(Reader& r) : first(r.moves()), next(r.moves()), test(r.boolean()), then(r) {}
+
+    void eval(Context& c, MoveList& out) const override {
+        const uint32_t before = out.last;
+        MoveList candidates;
+        if (next)
+            after(c, candidates);
+        else if (test)
+            first->eval(c, candidates);
+        for (uint32_t n = candidates.first; n != none;) {
+            const uint32_t following_move = c.arena.move(n).next;
+            if (!test || holds(c, n)) c.arena.append(out, n);
+            n = following_move;
+        }
+        if (then.node) then.attach(c, out, before, false);
+    }
+
+    bool can_move_to(Context& c, int site) const override {
+        if (next) return next->can_move_to(c, site);
+        return MovesNode::can_move_to(c, site);
+    }
+
+    bool holds(Context& c, uint32_t move) const {
+        Trial trial(c);
+        Applied applied;
+        const Arena::Mark mark = c.arena.mark();
+        // The ply counts as made.
+        Scalars& k = trial.context.scalars();
+        ++k.plies;
+        apply_move(trial.context, move, true, applied);
+        if (k.mover == k.next) k.next = k.previous;
+        const bool fine = test->eval(trial.context);
+        c.arena.release(mark);
+        return fine;
+    }
+
+    // First this, then that: the first becomes part of every move of the second.
+    void after(Context& c, MoveList& out) const {
+        Trial trial(c);
+        MoveList pre;
+        first->eval(c, pre);
+        std::vector<uint32_t> done;
+        for (uint32_t n = pre.first; n != none;) {
+            const uint32_t following_move = c.arena.move(n).next;
+            done.push_back(flatten(trial.context, n, false));
+            n = following_move;
+        }
+        MoveList found;
+        next->eval(trial.context, found);
+        const bool nothing = found.empty();
+        if (nothing) {
+            if (c.program.wants.dice == 0) return;
+            Action pass;
+            pass.decision = true;
+            const uint32_t move = c.arena.make_move(pass);
+            c.arena.move(move).forced = true;
+            c.arena.move(move).mover = static_cast<int16_t>(c.scalars().mover);
+            c.arena.append(found, move);
+        }
+        // The first goes in front; each other after as many actions as the one before it has, or
+        // in front too where nothing else can be done.
+        std::vector<Action> actions;
+        size_t previous = 0;
+        for (uint32_t one : done) {
+            std::vector<Action> own;
+            for (uint32_t a = c.arena.move(one).first_action; a != none;
+                 a = c.arena.action(a).next) {
+                own.push_back(c.arena.action(a));
+                own.back().decision = false;
+            }
+            const size_t at = nothing ? 0 : std::min(previous, actions.size());
+            actions.insert(actions.begin() + static_cast<long>(at), own.begin(), own.end());
+            previous = own.size();
+        }
+        for (uint32_t n = found.first; n != none; n = c.arena.move(n).next)
+            for (size_t a = actions.size(); a-- > 0;) c.arena.prepend_action(n, actions[a]);
+        c.arena.concatenate(out, found);
+    }
+};
+
+// --- the longest, the most ---
+
+struct MaxMoves final : MovesNode {
+    MovesPtr moves;
+    bool with_value;
+    explicit MaxMoves(Reader& r) : moves(r.moves()), with_value(r.flag()) {}
+    bool can_move(Context& c) const override { return moves->can_move(c); }
+
+    static int value_of(Context& before, uint32_t flat) {
+        int sum = 0;
+        for (uint32_t n = before.arena.move(flat).first_action; n != none;
+             n = before.arena.action(n).next) {
+            const Action& a = before.arena.action(n);
+            if (a.act != Act::Remove && a.act != Act::RemoveLater) continue;
+            const int place = before.state.place(static_cast<Kind>(a.kind_to), a.to);
+            if (place >= 0) sum += before.state.value(place);
+        }
+        return sum;
+    }
+
+    // Plies that the mover can make in a row from here on, this one included.
+    int measure(Context& c, uint32_t move, uint32_t* flat) const {
+        Trial trial(c);
+        const Arena::Mark mark = c.arena.mark();
+        int own = 1;
+        if (flat) *flat = flatten_ply(c, move);
+        if (with_value) own = value_of(c, flatten_ply(c, move));
+        c.program.apply(trial.context, move);
+        const Scalars& k = trial.context.scalars();
+        int best = 0;
+        if (!k.over && k.previous == k.mover) {
+            MoveList more;
+            c.program.legal_moves(trial.context, more);
+            for (uint32_t n = more.first; n != none;) {
+                const uint32_t next = c.arena.move(n).next;
+                best = std::max(best, measure(trial.context, n, nullptr));
+                n = next;
+            }
+        }
+        if (!flat) c.arena.release(mark);
+        return own + best;
+    }
+
+    static uint32_t flatten_ply(Context& c, uint32_t move) {
+        Trial trial(c);
+        if (c.program.wants.pending) trial.context.state.pending().clear();
+        ++trial.context.scalars().plies;
+        return flatten(trial.context, move, true);
+    }
+
+    void eval(Context& c, MoveList& out) const override {
+        MoveList found;
+        moves->eval(c, found);
+        std::vector<std::pair<int, uint32_t>> scored;
+        int most = 0;
+        for (uint32_t n = found.first; n != none;) {
+            const uint32_t next = c.arena.move(n).next;
+            uint32_t flat = none;
+            const int score = measure(c, n, &flat);
+            scored.emplace_back(score, flat);
+            most = std::max(most, score);
+            n = next;
+        }
+        for (const auto& [score, flat] : scored)
+            if (score == most) c.arena.append(out, flat);
+    }
+};
+
+struct MaxCaptures final : MovesNode {
+    MovesPtr moves;
+    bool with_value;
+    explicit MaxCaptures(Reader& r) : moves(r.moves()), with_value(r.flag()) {}
+    void eval(Context& c, MoveList& out) const override {
+        MoveList found;
+        moves->eval(c, found);
+        std::vector<std::pair<int, uint32_t>> scored;
+        int most = 0;
+        for (uint32_t n = found.first; n != none;) {
+            const uint32_t next = c.arena.move(n).next;
+            const Arena::Mark mark = c.arena.mark();
+            const uint32_t flat = MaxMoves::flatten_ply(c, n);
+            int score = 0;
+            if (with_value) {
+                score = MaxMoves::value_of(c, flat);
+            } else {
+                for (uint32_t a = c.arena.move(flat).first_action; a != none;
+                     a = c.arena.action(a).next)
+                    score += c.arena.action(a).act == Act::Remove ||
+                             c.arena.action(a).act == Act::RemoveLater;
+            }
+            c.arena.release(mark);
+            scored.emplace_back(score, n);
+            most = std::max(most, score);
+            n = next;
+        }
+        for (const auto& [score, move] : scored)
+            if (score == most) c.arena.append(out, move);
+    }
+};
+
+struct FirstMoveOnTrack final : MovesNode {
+    int track;
+    MovesPtr moves;
+    explicit FirstMoveOnTrack(Reader& r) : track(r.number()), moves(r.moves()) {}
+    void eval(Context& c, MoveList& out) const override {
+        if (track < 0) return;
+        const Keep keep(c.registers.site);
+        for (const TrackElement& element :
+             c.program.board.tracks[static_cast<size_t>(track)].elements) {
+            if (element.site < 0) continue;
+            c.registers.site = element.site;
+            const uint32_t count = out.count;
+            moves->eval(c, out);
+            if (out.count > count) return;
+        }
+    }
+};
+
+struct AvoidStoredState final : MovesNode {
+    MovesPtr moves;
+    explicit AvoidStoredState(Reader& r) : moves(r.moves()) {}
+    void eval(Context& c, MoveList& out) const override {
+        MoveList found;
+        moves->eval(c, found);
+        for (uint32_t n = found.first; n != none;) {
+            const uint32_t next = c.arena.move(n).next;
+            bool fine = false;
+            {
+                Trial trial(c);
+                const Arena::Mark mark = c.arena.mark();
+                Applied applied;
+                apply_move(trial.context, n, true, applied);
+                fine = trial.context.state.position_hash() != c.state.stored_hash();
+                c.arena.release(mark);
+            }
+            if (fine) c.arena.append(out, n);
+            n = next;
+        }
+    }
+};
+
+}  // namespace
+
+void add_operators(Makers<MovesPtr>& m) {
+    m["or"] = [](Reader& r) { return MovesPtr(std::make_unique<Or>(r)); };
+    m["if"] = [](Reader& r) { return MovesPtr(std::make_unique<If>(r)); };
+    m["apply"] = [](Reader& r) { return MovesPtr(std::make_unique<ApplyNode>(r)); };
+    m["priority"] = [](Reader& r) { return MovesPtr(std::make_unique<Priority>(r)); };
+    m["append"] = [](Reader& r) { return MovesPtr(std::make_unique<Append>(r)); };
+    m["allCombinations"] = [](Reader& r) { return MovesPtr(std::make_unique<AllCombinations>(r)); };
+    m["seq"] = [](Reader& r) { return MovesPtr(std::make_unique<Seq>(r)); };
+    m["while"] = [](Reader& r) { return MovesPtr(std::make_unique<While>(r)); };
+    m["do"] = [](Reader& r) { return MovesPtr(std::make_unique<Do>(r)); };
+    m["max Moves"] = [](Reader& r) { return MovesPtr(std::make_unique<MaxMoves>(r)); };
+    m["max Captures"] = [](Reader& r) { return MovesPtr(std::make_unique<MaxCaptures>(r)); };
+    m["firstMoveOnTrack"] = [](Reader& r) {
+        return MovesPtr(std::make_unique<FirstMoveOnTrack>(r));
+    };
+    m["avoidStoredState"] = [](Reader& r) {
+        return MovesPtr(std::make_unique<AvoidStoredState>(r));
+    };
+}
+
+}  // namespace omnilude::ludeme

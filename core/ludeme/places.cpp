@@ -1,0 +1,318 @@
+// Ludemes that are numbers of sites, or say what is on a site.
+#include <algorithm>
+
+#include "ludeme/reader.h"
+
+namespace omnilude::ludeme {
+
+namespace {
+
+// Where a site's fields are: with `anywhere` sites beyond the board are cells of hands.
+int find_place(const Context& c, Kind kind, int site, bool anywhere) {
+    return anywhere ? c.state.place_anywhere(kind, site) : c.state.place(kind, site);
+}
+
+template <class Flat, class Level>
+IntPtr read_field(Reader& r, bool anywhere, Flat flat, Level leveled) {
+    const Kind kind = r.kind();
+    auto site = r.integer(), level = r.integer();
+    return make_int([=, site = std::move(site), level = std::move(level)](Context& c) {
+        const int place = find_place(c, kind, site->eval(c), anywhere || level);
+        if (place < 0) return 0;
+        if (!level || !c.state.stacking()) return flat(c.state, place);
+        const int l = level->eval(c);
+        return l < 0 ? flat(c.state, place) : leveled(c.state, place, l);
+    });
+}
+
+int find_track(const Context& c, const std::string& name, int owner) {
+    const auto& tracks = c.program.board.tracks;
+    auto first = [&](auto&& fits) {
+        for (size_t t = 0; t < tracks.size(); ++t)
+            if (fits(tracks[t])) return static_cast<int>(t);
+        return -1;
+    };
+    if (!name.empty()) {
+        auto named = [&](const Track& t) { return t.name.find(name) != std::string::npos; };
+        int found = first([&](const Track& t) { return named(t) && t.owner == owner; });
+        if (found < 0) found = first(named);
+        if (found >= 0) return found;
+    }
+    const int own = first([&](const Track& t) { return t.owner == owner; });
+    return own >= 0 ? own : first([](const Track& t) { return t.owner == 0; });
+}
+
+int move_on_track(const Track& track, int site, int steps) {
+    const auto length = static_cast<int>(track.elements.size());
+    int at = 0;
+    while (at < length && track.elements[static_cast<size_t>(at)].site != site) ++at;
+    at += std::max(steps, 0);
+    if (at < length) return track.elements[static_cast<size_t>(at)].site;
+    const TrackElement& last = track.elements.back();
+    if (last.next == off) return off;
+    for (;;) {
+        at -= length;
+        if (at == 0) return last.next;
+        if (at - 1 < length) return track.elements[static_cast<size_t>(at - 1)].next;
+    }
+}
+
+}  // namespace
+
+void add_site_functions(Makers<IntPtr>& m) {
+    m["who"] = [](Reader& r) {
+        return read_field(
+            r, false, [](const State& s, int p) { return s.who(p); },
+            [](const State& s, int p, int l) { return s.who(p, l); });
+    };
+    m["state"] = [](Reader& r) {
+        return read_field(
+            r, true, [](const State& s, int p) { return s.state(p); },
+            [](const State& s, int p, int l) { return s.state(p, l); });
+    };
+    m["rotation"] = [](Reader& r) {
+        return read_field(
+            r, true, [](const State& s, int p) { return s.rotation(p); },
+            [](const State& s, int p, int l) { return s.rotation(p, l); });
+    };
+    m["value Piece"] = [](Reader& r) {
+        return read_field(
+            r, true, [](const State& s, int p) { return s.value(p); },
+            [](const State& s, int p, int l) { return s.value(p, l); });
+    };
+    // In stacks the piece at the bottom, unless a level is given.
+    m["what"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto site = r.integer(), level = r.integer();
+        return make_int([=, site = std::move(site), level = std::move(level)](Context& c) {
+            const int place = c.state.place_anywhere(kind, site->eval(c));
+            if (place < 0) return 0;
+            if (!c.state.stacking()) return c.state.what(place);
+            const int l = level ? level->eval(c) : 0;
+            return l < 0 ? c.state.what(place) : c.state.what(place, l);
+        });
+    };
+    m["topLevel"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto site = r.integer();
+        return make_int([=, site = std::move(site)](Context& c) {
+            const int s = site->eval(c);
+            if (!c.state.stacking() || s < 0) return 0;
+            const int place = c.state.place_anywhere(kind, s);
+            return place < 0 ? off : std::max(0, c.state.height(place) - 1);
+        });
+    };
+    m["where"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto piece = r.integer(), state = r.integer();
+        return make_int([=, piece = std::move(piece), state = std::move(state)](Context& c) {
+            const int what = piece->eval(c);
+            if (what <= 0) return off;
+            const int wanted = state ? state->eval(c) : -1;
+            const auto count = static_cast<int>(c.program.board.tables[kind].count);
+            for (int site = 0; site < count; ++site) {
+                const int place = c.state.place(kind, site);
+                if (place < 0) continue;
+                const int height = c.state.height(place);
+                for (int level = 0; level < height; ++level)
+                    if (c.state.what(place, level) == what &&
+                        (wanted < 0 || c.state.state(place, level) == wanted))
+                        return site;
+            }
+            return off;
+        });
+    };
+    m["where Level"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto piece = r.integer(), state = r.integer(), site = r.integer();
+        const bool from_top = r.flag();
+        return make_int([=, piece = std::move(piece), state = std::move(state),
+                         site = std::move(site)](Context& c) {
+            const int what = piece->eval(c), place = c.state.place(kind, site->eval(c));
+            if (what <= 0 || place < 0) return off;
+            const int wanted = state ? state->eval(c) : -1;
+            const int height = c.state.height(place);
+            for (int n = 0; n < height; ++n) {
+                const int level = from_top ? height - 1 - n : n;
+                if (c.state.what(place, level) == what &&
+                    (wanted < 0 || c.state.state(place, level) == wanted))
+                    return level;
+            }
+            return off;
+        });
+    };
+    m["id"] = [](Reader& r) {  // by name and role: components of each owner
+        const std::vector<int32_t> by_owner = r.numbers();
+        const int role = r.number();
+        return make_int([by_owner, role](Context& c) {
+            const int owner = c.program.id_of(c, role);
+            return owner >= 0 && static_cast<size_t>(owner) < by_owner.size()
+                       ? by_owner[static_cast<size_t>(owner)]
+                       : -1;
+        });
+    };
+    m["handSite"] = [](Reader& r) {
+        auto who = r.integer(), index = r.integer();
+        return make_int([who = std::move(who), index = std::move(index)](Context& c) {
+            const int owner = who->eval(c);
+            for (const Container& container : c.program.board.containers)
+                if (container.hand && container.owner == owner)
+                    return static_cast<int>(container.first_site) + (index ? index->eval(c) : 0);
+            return off;
+        });
+    };
+    m["mapEntry"] = [](Reader& r) {
+        const std::string& name = r.symbol();
+        auto key = r.integer();
+        return make_int([name, key = std::move(key)](Context& c) {
+            const int k = key->eval(c);
+            for (const Program::Map& map : c.program.maps) {
+                if (!name.empty() && map.name != name) continue;
+                const auto found = map.entries.find(k);
+                if (found != map.entries.end() && found->second != off) return found->second;
+            }
+            return k;
+        });
+    };
+    m["regionSite"] = [](Reader& r) {
+        auto region = r.region();
+        auto index = r.integer();
+        return make_int([region = std::move(region), index = std::move(index)](Context& c) {
+            SiteSet sites;
+            region->eval(c, sites);
+            int left = index->eval(c), found = off;
+            if (left < 0) return off;
+            sites.any(c.program.words(), [&](int site) {
+                if (left-- == 0) found = site;
+                return found >= 0;
+            });
+            return found;
+        });
+    };
+    m["coord"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto row = r.integer(), column = r.integer();
+        return make_int([=, row = std::move(row), column = std::move(column)](Context& c) {
+            const SiteTables& t = c.program.board.tables[kind];
+            const int y = row->eval(c), x = column->eval(c);
+            for (uint32_t s = 0; s < t.count; ++s)
+                if (t.row[s] == y && t.column[s] == x) return static_cast<int>(s);
+            return off;
+        });
+    };
+    auto add_table = [&m](const char* name, std::vector<int32_t> SiteTables::* table) {
+        m[name] = [table](Reader& r) {
+            const Kind kind = r.kind();
+            auto site = r.integer();
+            return make_int([=, site = std::move(site)](Context& c) {
+                const int s = site->eval(c);
+                return on_board(c.program, kind, s)
+                           ? (c.program.board.tables[kind].*table)[static_cast<size_t>(s)]
+                           : off;
+            });
+        };
+    };
+    add_table("row", &SiteTables::row);
+    add_table("column", &SiteTables::column);
+    add_table("layer", &SiteTables::layer);
+    add_table("phase", &SiteTables::phase);
+    m["ahead"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto site = r.integer(), steps = r.integer();
+        auto directions = r.directions();
+        return make_int([=, site = std::move(site), steps = std::move(steps),
+                         directions = std::move(directions)](Context& c) {
+            const int s = site->eval(c);
+            if (!on_board(c.program, kind, s)) return off;
+            const int k = steps ? steps->eval(c) : 1;
+            const DirectionList list(c, *directions, kind, s);
+            if (list.empty()) return s;
+            for (int number : rays_of(c.program, kind, s, *list.begin())) {
+                const auto sites = ray(c.program, kind, number);
+                if (k >= 0 && static_cast<size_t>(k) < sites.size())
+                    return static_cast<int>(sites[static_cast<size_t>(k)]);
+            }
+            return s;
+        });
+    };
+    m["ahead same"] = [](Reader& r) {  // in the direction of the move, or against it
+        const Kind kind = r.kind();
+        auto site = r.integer(), steps = r.integer();
+        const bool opposite = r.flag();
+        return make_int([=, site = std::move(site), steps = std::move(steps)](Context& c) {
+            const int s = site->eval(c);
+            if (!on_board(c.program, kind, s)) return off;
+            int from = c.registers.from >= 0 ? c.registers.from : c.scalars().last_from;
+            int to = c.registers.to >= 0 ? c.registers.to : c.scalars().last_to;
+            if (opposite) std::swap(from, to);
+            if (!on_board(c.program, kind, from)) return s;
+            int found = -1;
+            for (int d : c.program.board.tables[kind].supported[0])
+                for (int number : rays_of(c.program, kind, from, d)) {
+                    const auto sites = ray(c.program, kind, number);
+                    if (std::find(sites.begin() + 1, sites.end(), to) != sites.end()) found = d;
+                }
+            if (found < 0) return s;
+            const int k = steps ? steps->eval(c) : 1;
+            for (int number : rays_of(c.program, kind, s, found)) {
+                const auto sites = ray(c.program, kind, number);
+                if (k >= 0 && static_cast<size_t>(k) < sites.size())
+                    return static_cast<int>(sites[static_cast<size_t>(k)]);
+            }
+            return s;
+        });
+    };
+    m["trackSite Move"] = [](Reader& r) {
+        const std::string& name = r.symbol();
+        auto from = r.integer(), who = r.integer(), steps = r.integer();
+        return make_int([name, from = std::move(from), who = std::move(who),
+                         steps = std::move(steps)](Context& c) {
+            const int track = find_track(c, name, who->eval(c));
+            if (track < 0) return off;
+            return move_on_track(c.program.board.tracks[static_cast<size_t>(track)], from->eval(c),
+                                 steps->eval(c));
+        });
+    };
+    m["trackSite FirstSite"] = [](Reader& r) {
+        const int track = r.number();
+        auto from = r.integer();
+        auto test = r.boolean();
+        return make_int([track, from = std::move(from), test = std::move(test)](Context& c) {
+            if (track < 0) return off;
+            const auto& elements = c.program.board.tracks[static_cast<size_t>(track)].elements;
+            size_t first = 0;
+            const int start = from ? from->eval(c) : off;
+            if (start >= 0) {
+                while (first < elements.size() && elements[first].site != start) ++first;
+                if (first == elements.size()) return off;
+            }
+            const Keep keep(c.registers.to);
+            for (size_t n = 0; n < elements.size(); ++n) {
+                const int site = elements[(first + n) % elements.size()].site;
+                c.registers.to = site;
+                if (!test || test->eval(c)) return site;
+            }
+            return off;
+        });
+    };
+    m["trackSite EndSite"] = [](Reader& r) {
+        const int track = r.number();
+        return make_int([track](Context& c) {
+            return track < 0
+                       ? off
+                       : c.program.board.tracks[static_cast<size_t>(track)].elements.back().site;
+        });
+    };
+    m["face"] = [](Reader& r) {
+        auto site = r.integer();
+        return make_int([site = std::move(site)](Context& c) {
+            const int place = c.state.place(Cell, site->eval(c));
+            if (place < 0) return off;
+            const auto& faces =
+                c.program.board.components[static_cast<size_t>(c.state.what(place))].faces;
+            return faces.empty() ? off : faces[static_cast<size_t>(c.state.state(place))];
+        });
+    };
+}
+
+}  // namespace omnilude::ludeme

@@ -1,0 +1,338 @@
+// The course of a game: legal moves, one ply after another, phases and ends.
+#include <algorithm>
+#include <cstring>
+
+#include "ludeme/program.h"
+
+namespace omnilude::ludeme {
+
+Context::Context(const Program& p, uint8_t* block, Arena& a, RandomStream* r)
+    : program(p), state(block, p.layout, p.board), arena(a), random(r) {}
+
+bool RegionNode::contains(Context& c, int site) const {
+    if (site < 0 || static_cast<uint32_t>(site) >= c.program.words() * 64) return false;
+    SiteSet sites;
+    eval(c, sites);
+    return sites.has(static_cast<uint32_t>(site));
+}
+
+bool MovesNode::can_move(Context& c) const {
+    const Arena::Mark mark = c.arena.mark();
+    MoveList found;
+    eval(c, found);
+    bool can = false;
+    for (uint32_t m = found.first; m != none && !can; m = c.arena.move(m).next)
+        can = c.program.passes_meta(c, m);
+    c.arena.release(mark);
+    return can;
+}
+
+bool MovesNode::can_move_to(Context& c, int site) const {
+    const Arena::Mark mark = c.arena.mark();
+    MoveList found;
+    eval(c, found);
+    bool can = false;
+    for (uint32_t m = found.first; m != none && !can; m = c.arena.move(m).next)
+        can = c.arena.move(m).to == site;
+    c.arena.release(mark);
+    return can;
+}
+
+// --- legal moves ---
+
+namespace {
+// Whether a move passes: some action does, and nothing else was chosen.
+void look_for_pass(Context& c, uint32_t move, bool& pass, bool& other) {
+    for (uint32_t n = c.arena.move(move).first_action; n != none; n = c.arena.action(n).next) {
+        const Action& a = c.arena.action(n);
+        if (a.act == Act::Nested)
+            look_for_pass(c, a.nested, pass, other);
+        else if (a.act == Act::Pass)
+            pass = true;
+        else if (a.decision)
+            other = true;
+    }
+}
+
+bool is_pass(Context& c, uint32_t move) {
+    bool pass = false, other = false;
+    look_for_pass(c, move, pass, other);
+    return pass && !other;
+}
+}  // namespace
+
+bool Program::passes_meta(Context& c, uint32_t move) const {
+    if (!meta.no_repeat() && !meta.no_suicide) return true;
+    if (is_pass(c, move)) return true;
+    const Arena::Mark mark = c.arena.mark();
+    uint8_t* copy = c.arena.state_bytes();
+    std::memcpy(copy, c.state.block(), layout.bytes);
+    Context trial(*this, copy, c.arena, c.random);
+    trial.registers = c.registers;
+    bool fine = true;
+    if (meta.no_repeat()) {
+        Applied applied;
+        apply_move(trial, move, true, applied);
+        const State& s = trial.state;
+        if (meta.repeat_positional) fine &= !s.recorded(s.position_hash(), false);
+        if (meta.repeat_situational) fine &= !s.recorded(s.situation_hash(), false);
+        if (meta.repeat_positional_turn) fine &= !s.recorded(s.position_hash(), true);
+        if (meta.repeat_situational_turn) fine &= !s.recorded(s.situation_hash(), true);
+    }
+    if (fine && meta.no_suicide) {
+        std::memcpy(copy, c.state.block(), layout.bytes);
+        apply(trial, move);
+        const auto mover = static_cast<uint32_t>(c.scalars().mover);
+        fine = (trial.scalars().active >> mover & 1) || trial.scalars().losers == 0;
+    }
+    c.arena.release(mark);
+    return fine;
+}
+
+namespace {
+// The mover of the latest ply that was not made by the current mover; 0: what was placed at the
+// start; -1: nobody's.
+int other_mover(const Context& c) {
+    const Scalars& k = c.scalars();
+    const PlyMark* marks = c.state.passes();
+    const auto kept = std::min<int32_t>(k.plies, static_cast<int32_t>(2 * c.program.players() + 2));
+    for (int32_t n = 0; n < kept; ++n)
+        if (marks[n].mover != k.mover) return marks[n].mover;
+    return k.start_moves ? 0 : -1;
+}
+}  // namespace
+
+void Program::legal_moves(Context& c, MoveList& out) const {
+    Scalars& k = c.scalars();
+    if (k.over) return;
+    const Phase& phase = phases[static_cast<size_t>(c.state.phase(static_cast<uint32_t>(k.mover)))];
+    MoveList found;
+    phase.play->eval(c, found);
+    if (meta.swap && k.plies == static_cast<int32_t>(players()) - 1) {
+        const int other = other_mover(c);
+        if (other >= 0 && other != k.mover) {
+            Action swap;
+            swap.act = Act::Swap;
+            swap.decision = true;
+            swap.what = k.mover;
+            swap.count = other;
+            const uint32_t move = c.arena.make_move(swap);
+            Action again;
+            again.act = Act::SetNextPlayer;
+            again.what = k.mover;
+            c.arena.append_action(move, again);
+            c.arena.move(move).mover = static_cast<int16_t>(k.mover);
+            c.arena.append(found, move);
+        }
+    }
+    if (meta.no_repeat() || meta.no_suicide) {
+        for (uint32_t m = found.first; m != none;) {
+            const uint32_t next = c.arena.move(m).next;
+            if (passes_meta(c, m)) c.arena.append(out, m);
+            m = next;
+        }
+    } else {
+        c.arena.concatenate(out, found);
+    }
+    if (out.empty()) {
+        Action pass;
+        pass.decision = true;
+        const uint32_t move = c.arena.make_move(pass);
+        c.arena.move(move).mover = static_cast<int16_t>(k.mover);
+        c.arena.move(move).forced = true;
+        c.arena.append(out, move);
+    }
+    if (k.active) k.stalemated &= ~(1u << k.mover);
+}
+
+void Program::compute_stalemate(Context& c) const {
+    Scalars& k = c.scalars();
+    if (!k.active) return;
+    const auto mover = static_cast<uint32_t>(k.mover);
+    const bool swap = meta.swap && k.plies == static_cast<int32_t>(players()) - 1;
+    const Phase& phase = phases[static_cast<size_t>(c.state.phase(mover))];
+    const bool can = swap || phase.play->can_move(c);
+    k.stalemated = can ? k.stalemated & ~(1u << mover) : k.stalemated | 1u << mover;
+}
+
+// --- one ply ---
+
+void Program::apply(Context& c, uint32_t move, uint32_t flat) const {
+    Scalars& k = c.scalars();
+    k.decided = -1;
+    const int mover = k.mover;
+    const bool passing = is_pass(c, move);
+    if (passing && !(k.stalemated >> mover & 1)) compute_stalemate(c);
+    if (wants.pending) c.state.pending().clear();
+    const int from = c.arena.move(move).from, to = c.arena.move(move).to;
+    if (k.turn_plies == 0) k.turn_from = from;
+    // The ply counts from now on: consequences and ends see it as made.
+    ++k.plies;
+    PlyMark* marks = c.state.passes();
+    const uint32_t kept = 2 * players() + 2;
+    std::memmove(marks + 1, marks, (kept - 1) * sizeof(PlyMark));
+    marks[0] = {static_cast<uint8_t>(mover), static_cast<uint8_t>(passing)};
+    Applied applied;
+    apply_move(c, move, true, applied, flat);
+    k.rolled = 0;
+    const bool pass = applied.pass && !applied.other_decision;
+    marks[0].pass = pass;
+    test_ends(c);
+    if (!k.active)
+        k.previous = mover;
+    else
+        update_phases(c);
+    ++k.counter;
+    record_position(c);
+    if (k.active) finish_ply(c, mover, pass, applied.swap, from, to);
+}
+
+void Program::finish_ply(Context& c, int mover, bool pass, bool swap, int from, int to) const {
+    Scalars& k = c.scalars();
+    if (wants.visited) {
+        if (k.mover != k.next) {
+            c.state.clear_visited();
+        } else {
+            c.state.visit(from);
+            c.state.visit(to);
+        }
+    }
+    k.previous = mover;
+    k.mover = k.next;
+    if (k.previous == k.mover && !swap) {
+        ++k.turn_plies;
+    } else {
+        k.turn_plies = 0;
+        ++k.turn;
+    }
+    const auto n = static_cast<int>(players());
+    int next = k.mover % n + 1;
+    for (int tried = 0; tried < n && !(k.active >> next & 1); ++tried) next = next % n + 1;
+    k.next = next;
+    k.passes = pass ? k.passes + 1 : 0;
+}
+
+void Program::record_position(Context& c) const {
+    const Scalars& k = c.scalars();
+    State& s = c.state;
+    const bool first = k.mover != k.previous;
+    if (meta.repeat_positional && first)
+        s.record(s.position_hash(), false);
+    else if (meta.cycle)
+        s.record(s.position_hash(), false);
+    if (meta.repeat_situational && first) s.record(s.situation_hash(), false);
+    if (meta.repeat_positional_turn || meta.repeat_situational_turn) {
+        if (first) s.clear_turn_record();
+        s.record(meta.repeat_positional_turn ? s.position_hash() : s.situation_hash(), true);
+    }
+}
+
+void Program::update_phases(Context& c) const {
+    const auto n = players();
+    const Scalars& k = c.scalars();
+    for (uint32_t p = 1; p <= n; ++p) {
+        for (const Phase::Next& next : phases[static_cast<size_t>(c.state.phase(p))].next) {
+            const int who = next.who->eval(c);
+            const bool everybody = who == static_cast<int>(n) + 1;
+            if (!everybody && who != static_cast<int>(p)) continue;
+            if (next.condition && !next.condition->eval(c)) continue;
+            int target = next.target;
+            if (target < 0) {
+                const auto from = static_cast<uint32_t>(everybody ? k.mover : who);
+                target = (c.state.phase(from) + 1) % static_cast<int>(phases.size());
+            }
+            c.state.phase(p) = target;
+            break;
+        }
+    }
+}
+
+// --- ends ---
+
+void Program::test_ends(Context& c) const {
+    Scalars& k = c.scalars();
+    const auto n = players();
+    if (k.active) {
+        const int own =
+            phases[static_cast<size_t>(c.state.phase(static_cast<uint32_t>(k.mover)))].end;
+        if (own >= 0) eval_end(c, ends[static_cast<size_t>(own)]);
+    }
+    if (!k.over && end >= 0) eval_end(c, ends[static_cast<size_t>(end)]);
+    if (k.active && (k.turn >= static_cast<int32_t>(turn_limit * n) ||
+                     k.plies >= static_cast<int32_t>(move_limit))) {
+        k.winner = 0;
+        if (n > 1) {
+            const float share = (static_cast<float>(std::popcount(k.active)) + 1) / 2 + k.winners;
+            for (uint32_t p = 1; p <= n; ++p) {
+                if (k.ranking[p] == 0) k.ranking[p] = share;
+                if (k.ranking[p] == 1) k.winner = static_cast<int32_t>(p);
+            }
+        } else {
+            k.ranking[1] = 0;
+        }
+        k.active = 0;
+        k.over = 1;
+    }
+}
+
+void Program::eval_end(Context& c, const EndBlock& block) const {
+    Scalars& k = c.scalars();
+    for (const auto& rule : block.rules) {
+        const EndRule::Result result = rule->eval(c);
+        if (!result.given) continue;
+        const int who = id_of(c, result.role);
+        const bool active = who > 0 && who <= static_cast<int>(players()) && (k.active >> who & 1);
+        if (!active && who != static_cast<int>(players()) + 1) continue;
+        apply_result(c, result.role, result.outcome);
+    }
+    if (!k.over && all_pass_ends && all_passed(c))
+        apply_result(c, static_cast<int>(Role::All), Outcome::Draw);
+    k.losses_decided = k.wins_decided = 0;
+}
+
+// --- the start ---
+
+void Program::start_game(uint8_t* block, Arena& arena, RandomStream& random) const {
+    std::memset(block, 0, layout.bytes);
+    Context c(*this, block, arena, &random);
+    Scalars& k = c.scalars();
+    const auto n = players();
+    k.mover = 1;
+    k.next = n > 1 ? 2 : 1;
+    k.active = ((1u << (n + 1)) - 1) & ~1u;
+    k.counter = k.temp = k.decided = -1;
+    k.turn = 1;
+    k.last_from = k.last_to = k.last_from_after = k.last_to_after = k.turn_from = -1;
+    k.winner = -1;
+    uint64_t* empty = reinterpret_cast<uint64_t*>(block + layout.empty);
+    for (uint32_t p = 0; p < layout.places; ++p) empty[p >> 6] |= uint64_t{1} << (p & 63);
+    for (uint32_t p = 0; p < n + 2; ++p) {
+        c.state.team(p) = wants.teams ? static_cast<int32_t>(p) : 0;
+        c.state.colour(p) = static_cast<int32_t>(p);
+        c.state.player_value(p) = -1;
+    }
+    for (uint32_t v = 0; v < wants.variables; ++v) c.state.variable(v) = -1;
+    for (uint32_t p = 1; p <= n; ++p) {
+        c.state.phase(p) = 0;
+        for (size_t f = 0; f < phases.size(); ++f)
+            if (phases[f].owner == static_cast<int>(p) ||
+                phases[f].owner == static_cast<int>(n) + 1) {
+                c.state.phase(p) = static_cast<int32_t>(f);
+                break;
+            }
+    }
+    for (const auto& rule : start) rule->eval(c);
+    uint32_t die = 0;
+    for (const Container& container : board.containers) {
+        if (!container.dice) continue;
+        for (uint32_t d = 0; d < container.sites; ++d, ++die) {
+            const int place = c.state.place(Cell, static_cast<int>(container.first_site + d));
+            const auto& faces = board.components[static_cast<size_t>(c.state.what(place))].faces;
+            c.state.die(die) = faces.empty() ? 0 : faces[static_cast<size_t>(c.state.state(place))];
+        }
+    }
+    if (meta.repeat_positional) c.state.record(c.state.position_hash(), false);
+    if (meta.repeat_positional_turn) c.state.record(c.state.position_hash(), true);
+}
+
+}  // namespace omnilude::ludeme

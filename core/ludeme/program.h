@@ -1,0 +1,162 @@
+// A game described by ludemes, compiled: board, layout of states, and the trees of its rules.
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "ludeme/nodes.h"
+
+namespace omnilude::ludeme {
+
+// Who of the players, and neutral or shared besides; numbers as in rules/ludeme/roles.py.
+enum class Role : int32_t {
+    Neutral = 0,  // 1 to 16 are players
+    Team1 = 17,   // to 32
+    TeamMover = 33,
+    Each,
+    Shared,
+    All,
+    Mover,
+    Next,
+    Previous,
+    NonMover,
+    Enemy,
+    Friend,
+    Ally,
+    Player,
+};
+
+struct Phase {
+    std::string name;
+    int owner = 0;  // players + 1: everybody
+    MovesPtr play;
+    int end = -1;  // number of an end block, or -1
+    struct Next {
+        std::unique_ptr<IntNode> who;  // players + 1: everybody
+        BoolPtr condition;             // null: always
+        int target = -1;               // phase, or -1: the following one
+    };
+    std::vector<Next> next;
+};
+
+enum class Outcome : uint8_t { Win, Loss, Draw, Tie, Abandon, Crash };
+
+struct EndRule {
+    virtual ~EndRule() = default;
+    // Whether there is a result, and for whom.
+    struct Result {
+        bool given = false;
+        int role = 0;
+        Outcome outcome = Outcome::Draw;
+    };
+    virtual Result eval(Context& c) const = 0;
+};
+
+struct EndBlock {
+    std::vector<std::unique_ptr<EndRule>> rules;
+};
+
+struct StartRule {
+    virtual ~StartRule() = default;
+    virtual void eval(Context& c) const = 0;
+};
+
+struct Meta {
+    bool swap = false;
+    bool repeat_positional = false, repeat_situational = false;
+    bool repeat_positional_turn = false, repeat_situational_turn = false;
+    bool no_suicide = false;
+    bool cycle = false;  // positions are recorded for `is Cycle`
+    bool no_repeat() const {
+        return repeat_positional || repeat_situational || repeat_positional_turn ||
+               repeat_situational_turn;
+    }
+};
+
+class Program {
+  public:
+    Board board;
+    Layout layout;
+    LayoutWants wants;
+    std::vector<Phase> phases;
+    std::vector<EndBlock> ends;
+    int end = -1;  // of the whole game
+    std::vector<std::unique_ptr<StartRule>> start;
+    Meta meta;
+    bool all_pass_ends = true;
+    bool stochastic = false;
+    uint32_t turn_limit = 1250, move_limit = 10000;
+    std::vector<SiteSet> start_sites;  // by component: where it stood at the start
+    std::vector<std::string> votes;    // names of what may be proposed
+    std::vector<std::string> labels;   // of sites, by number: those of the board, then hands
+    struct Map {
+        std::string name;
+        std::map<int, int> entries;
+    };
+    std::vector<Map> maps;
+    struct OwnedRegion {
+        std::string name;
+        int owner = 0;
+        std::vector<RegionPtr> regions;
+        SiteSet sites;  // as it was at the start
+    };
+    std::vector<OwnedRegion> regions;
+
+    uint32_t players() const { return board.players; }
+    uint32_t words() const { return layout.words; }
+
+    void start_game(uint8_t* block, Arena& arena, RandomStream& random) const;
+    // All legal moves; a forced pass where there are none.
+    void legal_moves(Context& c, MoveList& out) const;
+    // One ply. The arena's moves stay valid. `flat` collects what was done, as a move.
+    void apply(Context& c, uint32_t move, uint32_t flat = none) const;
+    bool passes_meta(Context& c, uint32_t move) const;
+    void compute_stalemate(Context& c) const;
+
+    // --- roles ---
+    int id_of(const Context& c, int role) const;
+    uint32_t ids_of(const Context& c, int role) const;  // bits
+    bool has_teams() const { return wants.teams; }
+
+  private:
+    void finish_ply(Context& c, int mover, bool pass, bool swap, int from, int to) const;
+    void test_ends(Context& c) const;
+    void eval_end(Context& c, const EndBlock& block) const;
+    void update_phases(Context& c) const;
+    void record_position(Context& c) const;
+};
+
+// A position without pieces and all that it takes to evaluate something in it.
+struct Scratch {
+    explicit Scratch(const Program& program)
+        : blocks(program.layout.bytes / sizeof(Block) + 1),
+          context(program, blocks.front().bytes, arena, &random) {
+        arena.set_block(program.layout.bytes);
+    }
+    struct alignas(16) Block {
+        uint8_t bytes[16];
+    };
+    std::vector<Block> blocks;
+    Arena arena;
+    RandomStream random{0, 0};
+    Context context;
+};
+
+// Done to the state, now.
+struct Applied {
+    bool next_set = false;  // a SetNextPlayer was among the actions
+    bool pass = false, other_decision = false, swap = false;
+    int from_after = off, to_after = off;
+    bool decided = false;  // a decision was met
+    Action decision;
+};
+
+// Does a move with all its consequences; `stored`: it is the ply itself. `flat` collects all
+// actions in order, as a move, where it is not `none`.
+void apply_move(Context& c, uint32_t move, bool stored, Applied& applied, uint32_t flat = none);
+
+void apply_result(Context& c, int role, Outcome outcome);
+bool all_passed(const Context& c);
+void score_game(Context& c, bool misere);
+
+}  // namespace omnilude::ludeme

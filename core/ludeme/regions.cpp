@@ -1,0 +1,348 @@
+// Ludemes that are regions: sets of sites.
+#include <algorithm>
+#include <cstring>
+
+#include "ludeme/reader.h"
+
+namespace omnilude::ludeme {
+
+namespace {
+
+struct FixedRegion final : RegionNode {
+    SiteSet sites;
+    explicit FixedRegion(const SiteSet& s) : sites(s) {}
+    void eval(Context& c, SiteSet& out) const override { out.copy(sites, c.program.words()); }
+    bool contains(Context&, int site) const override {
+        return site >= 0 && static_cast<uint32_t>(site) < max_sites &&
+               sites.has(static_cast<uint32_t>(site));
+    }
+    const SiteSet* fixed() const override { return &sites; }
+};
+
+struct Empty final : RegionNode {
+    Kind kind;
+    explicit Empty(Kind k) : kind(k) {}
+    void eval(Context& c, SiteSet& out) const override {
+        sites_of_places(c.program, kind, c.state.empties(), out);
+        keep_board(c.program, kind, out);
+    }
+    bool contains(Context& c, int site) const override {
+        return on_board(c.program, kind, site) && c.state.empty(c.state.place(kind, site));
+    }
+};
+
+struct Occupied {
+    Kind kind;
+    int role;  // or -1: `of`
+    IntPtr of;
+    int container;                            // or -1; -2: the hand of the player
+    IntPtr box;                               // or the number of a container, known in play
+    std::vector<std::vector<int32_t>> hands;  // by player: first site and number of sites
+    bool named, top;
+    std::vector<int32_t> components;
+    std::vector<IntPtr> pieces;
+};
+
+void occupied(Context& c, const Occupied& o, SiteSet& out) {
+    const Program& program = c.program;
+    const uint32_t words = program.words();
+    out.clear(words);
+    uint32_t ids = 0;
+    int id = -1;
+    if (o.role >= 0) {
+        ids = program.ids_of(c, o.role);
+        id = program.id_of(c, o.role);
+    } else {
+        id = o.of->eval(c);
+        ids = id >= 0 ? 1u << id : 0;
+    }
+    std::vector<int32_t> wanted = o.components;
+    for (const auto& piece : o.pieces) wanted.push_back(piece->eval(c));
+    const bool select = o.named || !o.pieces.empty();
+    auto fits = [&](int piece) {
+        return !select || std::find(wanted.begin(), wanted.end(), piece) != wanted.end();
+    };
+    const State& s = c.state;
+    const int container = o.box ? o.box->eval(c) : o.container;
+    if (container >= static_cast<int>(program.board.containers.size()) || (o.box && container < 0))
+        return;
+    const Kind kind = container > 0 || container == -2 ? Cell : o.kind;
+    uint32_t low = 0, high = program.layout.layer_size[kind];
+    if (container == 0) {
+        high = program.board.tables[kind].count;
+    } else if (container > 0) {
+        const Container& box = program.board.containers[static_cast<size_t>(container)];
+        low = box.first_site, high = low + box.sites;
+    } else if (container == -2) {
+        if (id < 0 || static_cast<size_t>(id) >= o.hands.size() ||
+            o.hands[static_cast<size_t>(id)].empty())
+            return;
+        low = static_cast<uint32_t>(o.hands[static_cast<size_t>(id)][0]);
+        high = low + static_cast<uint32_t>(o.hands[static_cast<size_t>(id)][1]);
+    }
+    if (!s.stacking() && !select && program.layout.layer[kind] == 0 &&
+        program.layout.layer_size[kind] == program.layout.places) {
+        for (uint32_t owner = 0; owner < program.layout.owners; ++owner) {
+            if (!(ids >> owner & 1)) continue;
+            const uint64_t* places = s.owned(owner);
+            for (uint32_t w = 0; w < words; ++w) out.bits[w] |= places[w];
+        }
+        if (low == 0 && high == program.layout.places) return;
+        for (uint32_t n = 0; n < words * 64; ++n)
+            if (n < low || n >= high) out.remove(n);
+        return;
+    }
+    for (uint32_t owner = 0; owner < program.layout.owners; ++owner) {
+        if (!(ids >> owner & 1)) continue;
+        const uint64_t* places = s.owned(owner);
+        for (uint32_t n = low; n < high; ++n) {
+            const uint32_t place = program.layout.layer[kind] + n;
+            if (!(places[place >> 6] >> (place & 63) & 1)) continue;
+            const int at = static_cast<int>(place);
+            bool found = false;
+            for (int level = 0; level < s.height(at) && !found; ++level)
+                found = (ids >> s.who(at, level) & 1) && fits(s.what(at, level));
+            // A game without stacks may have pieces that belong to nobody on the site.
+            if (!s.stacking()) found = fits(s.what(at));
+            if (s.stacking() && o.top) found = found && (ids >> s.who(at) & 1);
+            if (found) out.add(n);
+        }
+    }
+}
+
+template <class F>
+RegionPtr combine(Reader& r, F f) {
+    auto list = r.regions();
+    return make_region([list = std::move(list), f](Context& c, SiteSet& out) {
+        const uint32_t words = c.program.words();
+        list[0]->eval(c, out);
+        SiteSet other;
+        for (size_t n = 1; n < list.size(); ++n) {
+            list[n]->eval(c, other);
+            for (uint32_t w = 0; w < words; ++w) out.bits[w] = f(out.bits[w], other.bits[w]);
+        }
+    });
+}
+
+}  // namespace
+
+void add_regions(Makers<RegionPtr>& m) {
+    m["fixed"] = [](Reader& r) { return RegionPtr(std::make_unique<FixedRegion>(r.sites())); };
+    m["constant"] = [](Reader& r) {  // needs no state, so is found now
+        const RegionPtr region = r.region();
+        Scratch scratch(r.program);
+        SiteSet sites;
+        sites.clear(max_words);
+        region->eval(scratch.context, sites);
+        return RegionPtr(std::make_unique<FixedRegion>(sites));
+    };
+    m["sites"] = [](Reader& r) {  // of an array
+        auto array = r.array();
+        return make_region([array = std::move(array)](Context& c, SiteSet& out) {
+            out.clear(c.program.words());
+            std::vector<int32_t> list;
+            array->eval(c, list);
+            for (int site : list) add_site(c, out, site);
+        });
+    };
+    m["register"] = [](Reader&) {
+        return make_region([](Context& c, SiteSet& out) {
+            if (c.registers.region)
+                out.copy(*c.registers.region, c.program.words());
+            else
+                out.clear(c.program.words());
+        });
+    };
+    m["sites Empty"] = [](Reader& r) { return RegionPtr(std::make_unique<Empty>(r.kind())); };
+    m["sites Empty in"] = [](Reader& r) {
+        auto container = r.integer();
+        return make_region([container = std::move(container)](Context& c, SiteSet& out) {
+            out.clear(c.program.words());
+            const int n = container->eval(c);
+            if (n < 0 || static_cast<size_t>(n) >= c.program.board.containers.size()) return;
+            const Container& box = c.program.board.containers[static_cast<size_t>(n)];
+            for (uint32_t i = 0; i < box.sites; ++i) {
+                const int site = static_cast<int>(box.first_site + i);
+                const int place = c.state.place_anywhere(c.program.board.kind, site);
+                if (place >= 0 && c.state.empty(place)) add_site(c, out, site);
+            }
+        });
+    };
+    m["sites Occupied"] = [](Reader& r) {
+        auto o = std::make_shared<Occupied>();
+        o->kind = r.kind();
+        o->role = r.number();
+        o->of = r.integer();
+        o->container = r.number();
+        o->box = r.integer();
+        o->hands.resize(static_cast<size_t>(r.number()));
+        for (auto& hand : o->hands) hand = r.numbers();
+        o->named = r.flag();
+        o->components = r.numbers();
+        o->pieces = r.integers();
+        o->top = r.flag();
+        return make_region([o](Context& c, SiteSet& out) { occupied(c, *o, out); });
+    };
+    m["sites State"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto value = r.integer();
+        return make_region([=, value = std::move(value)](Context& c, SiteSet& out) {
+            out.clear(c.program.words());
+            const int v = value->eval(c);
+            const auto count = static_cast<int>(c.program.board.tables[kind].count);
+            for (int site = 0; site < count; ++site)
+                if (c.state.state(c.state.place(kind, site)) == v) add_site(c, out, site);
+        });
+    };
+    m["sites ToClear"] = [](Reader&) {
+        return make_region([](Context& c, SiteSet& out) {
+            out.clear(c.program.words());
+            const NumberList list = c.state.to_clear();
+            for (uint32_t n = 0; n < list.size(); ++n) add_site(c, out, list[n]);
+        });
+    };
+    m["sites Pending"] = [](Reader&) {
+        return make_region([](Context& c, SiteSet& out) {
+            out.clear(c.program.words());
+            const NumberList list = c.state.pending();
+            for (uint32_t n = 0; n < list.size(); ++n) add_site(c, out, list[n]);
+        });
+    };
+    m["sites Start"] = [](Reader& r) {
+        auto piece = r.integer();
+        return make_region([piece = std::move(piece)](Context& c, SiteSet& out) {
+            const int what = piece->eval(c);
+            if (what >= 0 && static_cast<size_t>(what) < c.program.start_sites.size())
+                out.copy(c.program.start_sites[static_cast<size_t>(what)], c.program.words());
+            else
+                out.clear(c.program.words());
+        });
+    };
+    m["sites Hand"] = [](Reader& r) {
+        auto who = r.integer();
+        return make_region([who = std::move(who)](Context& c, SiteSet& out) {
+            out.clear(c.program.words());
+            const int owner = who->eval(c);
+            for (const Container& box : c.program.board.containers) {
+                if (!box.hand || box.owner != owner) continue;
+                for (uint32_t n = 0; n < box.sites; ++n)
+                    add_site(c, out, static_cast<int>(box.first_site + n));
+                return;
+            }
+        });
+    };
+    m["sites of player"] = [](Reader& r) {  // regions of the equipment, by owner
+        auto by_owner = r.regions();
+        auto who = r.integer();
+        return make_region(
+            [by_owner = std::move(by_owner), who = std::move(who)](Context& c, SiteSet& out) {
+                const int owner = who->eval(c);
+                if (owner >= 0 && static_cast<size_t>(owner) < by_owner.size())
+                    by_owner[static_cast<size_t>(owner)]->eval(c, out);
+                else
+                    out.clear(c.program.words());
+            });
+    };
+    m["one of"] = [](Reader& r) {  // rows, columns, phases, layers by number
+        std::vector<SiteSet> lists(static_cast<size_t>(r.number()));
+        for (auto& set : lists) set = r.sites();
+        auto index = r.integer();
+        return make_region(
+            [lists = std::move(lists), index = std::move(index)](Context& c, SiteSet& out) {
+                const int n = index->eval(c);
+                if (n >= 0 && static_cast<size_t>(n) < lists.size())
+                    out.copy(lists[static_cast<size_t>(n)], c.program.words());
+                else
+                    out.clear(c.program.words());
+            });
+    };
+    m["union"] = [](Reader& r) { return combine(r, [](uint64_t a, uint64_t b) { return a | b; }); };
+    m["intersection"] = [](Reader& r) {
+        return combine(r, [](uint64_t a, uint64_t b) { return a & b; });
+    };
+    m["difference"] = [](Reader& r) {
+        return combine(r, [](uint64_t a, uint64_t b) { return a & ~b; });
+    };
+    m["if"] = [](Reader& r) {
+        auto test = r.boolean();
+        auto a = r.region(), b = r.region();
+        return make_region(
+            [test = std::move(test), a = std::move(a), b = std::move(b)](Context& c, SiteSet& out) {
+                if (test->eval(c))
+                    a->eval(c, out);
+                else if (b)
+                    b->eval(c, out);
+                else
+                    out.clear(c.program.words());
+            });
+    };
+    m["forEach if"] = [](Reader& r) {
+        auto region = r.region();
+        auto test = r.boolean();
+        return make_region(
+            [region = std::move(region), test = std::move(test)](Context& c, SiteSet& out) {
+                SiteSet all;
+                region->eval(c, all);
+                out.clear(c.program.words());
+                const Keep keep(c.registers.site);
+                all.each(c.program.words(), [&](int site) {
+                    c.registers.site = site;
+                    if (test->eval(c)) add_site(c, out, site);
+                });
+            });
+    };
+    m["forEach of"] = [](Reader& r) {
+        auto region = r.region(), each = r.region();
+        return make_region(
+            [region = std::move(region), each = std::move(each)](Context& c, SiteSet& out) {
+                SiteSet all, one;
+                region->eval(c, all);
+                out.clear(c.program.words());
+                const Keep keep(c.registers.site);
+                all.each(c.program.words(), [&](int site) {
+                    c.registers.site = site;
+                    each->eval(c, one);
+                    for (uint32_t w = 0; w < c.program.words(); ++w) out.bits[w] |= one.bits[w];
+                });
+            });
+    };
+    m["forEach Player"] = [](Reader& r) {
+        auto players = r.array();
+        auto each = r.region();
+        return make_region(
+            [players = std::move(players), each = std::move(each)](Context& c, SiteSet& out) {
+                std::vector<int32_t> ids;
+                players->eval(c, ids);
+                out.clear(c.program.words());
+                SiteSet one;
+                const Keep keep(c.registers.player);
+                for (int id : ids) {
+                    if (id < 0 || id > static_cast<int>(c.program.players()) + 1) continue;
+                    c.registers.player = id;
+                    each->eval(c, one);
+                    for (uint32_t w = 0; w < c.program.words(); ++w) out.bits[w] |= one.bits[w];
+                }
+            });
+    };
+    m["forEach Level"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto site = r.integer(), first = r.integer();
+        const bool from_top = r.flag();
+        auto test = r.boolean();
+        return make_region([=, site = std::move(site), first = std::move(first),
+                            test = std::move(test)](Context& c, SiteSet& out) {
+            out.clear(c.program.words());
+            const int place = c.state.place_anywhere(kind, site->eval(c));
+            if (place < 0) return;
+            const int height = c.state.height(place);
+            const Keep keep(c.registers.level);
+            int level = first ? first->eval(c) : from_top ? height - 1 : 0;
+            for (; level >= 0 && level < height; level += from_top ? -1 : 1) {
+                c.registers.level = level;
+                if (!test || test->eval(c)) add_site(c, out, level);
+            }
+        });
+    };
+}
+
+}  // namespace omnilude::ludeme

@@ -1,0 +1,394 @@
+// Effects on everything but pieces: turns, scores, variables, dice, votes; and passing.
+#include <algorithm>
+
+#include "ludeme/building.h"
+
+namespace omnilude::ludeme {
+
+namespace {
+
+// One move with one action.
+template <class Make>
+MovesPtr simple(Reader& r, Make make) {
+    auto then = std::make_shared<Consequence>(r);
+    return make_moves([make, then](Context& c, MoveList& out) {
+        const uint32_t before = out.last;
+        Action a;
+        if (!make(c, a)) return;
+        add_single(c, out, a);
+        then->attach(c, out, before, false);
+    });
+}
+
+struct Roll final : MovesNode {
+    std::vector<std::vector<int32_t>> boxes;  // first die, first site, dice, faces
+    Consequence then;
+    explicit Roll(Reader& r) : boxes(static_cast<size_t>(r.number())), then(read(r, boxes)) {}
+    static uint64_t faces(const Context& c, int site) {
+        const int piece = c.state.what(c.state.place(Cell, site));
+        return c.program.board.components[static_cast<size_t>(piece)].faces.size();
+    }
+    static Reader& read(Reader& r, std::vector<std::vector<int32_t>>& boxes) {
+        for (auto& box : boxes) box = r.numbers();
+        return r;
+    }
+    void eval(Context& c, MoveList& out) const override {
+        if (c.stop_at_roll && !c.scalars().rolled) {
+            c.roll_needed = true;
+            return;
+        }
+        const uint32_t move = c.arena.add_move();
+        int first = -1;
+        bool equal = true;
+        for (const auto& box : boxes)
+            for (int d = 0; d < box[2]; ++d) {
+                const int face = c.scalars().rolled
+                                     ? c.state.rolled(static_cast<uint32_t>(box[0] + d))
+                                     : static_cast<int>(c.random->below(faces(c, box[1] + d)));
+                if (first < 0) first = face;
+                equal &= face == first;
+                Action a;
+                a.act = Act::UpdateDie;
+                a.what = box[0] + d;
+                a.from = a.to = static_cast<int16_t>(box[1] + d);
+                a.count = face;
+                c.arena.append_action(move, a);
+            }
+        Action a;
+        a.act = Act::SetDiceEqual;
+        a.count = equal;
+        c.arena.append_action(move, a);
+        const uint32_t before = out.last;
+        c.arena.append(out, move);
+        then.attach(c, out, before, false);
+    }
+};
+
+struct SetNextPlayer final : MovesNode {
+    std::vector<IntPtr> who;
+    ArrayPtr players;
+    bool decision;
+    explicit SetNextPlayer(Reader& r) : who(r.integers()), players(r.array()), decision(r.flag()) {}
+    void eval(Context& c, MoveList& out) const override {
+        std::vector<int32_t> ids;
+        for (const auto& one : who) ids.push_back(one->eval(c));
+        if (players) players->eval(c, ids);
+        for (int id : ids) {
+            if (id < 1 || id > static_cast<int>(c.program.players())) continue;
+            Action a;
+            a.act = Act::SetNextPlayer;
+            a.what = id;
+            a.decision = decision;
+            add_single(c, out, a);
+        }
+    }
+};
+
+struct Score final : MovesNode {
+    bool add;
+    int role;  // or -1
+    IntPtr player, value;
+    Consequence then;
+    explicit Score(Reader& r)
+        : add(r.flag()), role(r.number()), player(r.integer()), value(r.integer()), then(r) {}
+    void eval(Context& c, MoveList& out) const override {
+        const uint32_t before = out.last;
+        const auto n = static_cast<int>(c.program.players());
+        uint32_t ids = 0;
+        if (role >= 0) {
+            ids = role == static_cast<int>(Role::Each)
+                      ? c.program.ids_of(c, static_cast<int>(Role::All))
+                      : c.program.ids_of(c, role);
+        } else {
+            const int id = player->eval(c);
+            ids = id >= 0 ? 1u << id : 0;
+        }
+        for (int p = 1; p <= n; ++p) {
+            if (!(ids >> p & 1)) continue;
+            Action a;
+            a.act = add ? Act::AddScore : Act::SetScore;
+            a.what = p;
+            a.count = value->eval(c);
+            add_single(c, out, a);
+        }
+        then.attach(c, out, before, false);
+    }
+};
+
+struct SetPending final : MovesNode {
+    IntPtr value;
+    RegionPtr region;
+    explicit SetPending(Reader& r) : value(r.integer()), region(r.region()) {}
+    void eval(Context& c, MoveList& out) const override {
+        Action a;
+        a.act = Act::SetPending;
+        if (!region) {
+            a.count = value ? value->eval(c) : -1;
+            add_single(c, out, a);
+            return;
+        }
+        SiteSet sites;
+        region->eval(c, sites);
+        const uint32_t move = c.arena.add_move();
+        bool any = false;
+        sites.each(c.program.words(), [&](int s) {
+            a.count = s;
+            c.arena.append_action(move, a);
+            any = true;
+        });
+        if (any) c.arena.append(out, move);
+    }
+};
+
+struct Remember final : MovesNode {
+    int list;
+    IntPtr value;
+    RegionPtr region;
+    bool unique;
+    Consequence then;
+    explicit Remember(Reader& r)
+        : list(r.number()), value(r.integer()), region(r.region()), unique(r.flag()), then(r) {}
+    void eval(Context& c, MoveList& out) const override {
+        const uint32_t before = out.last;
+        auto one = [&](int v) {
+            if (unique && c.state.remembered(static_cast<uint32_t>(list)).has(v)) return;
+            Action a;
+            a.act = Act::Remember;
+            a.what = list;
+            a.count = v;
+            add_single(c, out, a);
+        };
+        if (region) {
+            SiteSet sites;
+            region->eval(c, sites);
+            sites.each(c.program.words(), one);
+        } else {
+            one(value->eval(c));
+        }
+        then.attach(c, out, before, false);
+    }
+};
+
+struct Forget final : MovesNode {
+    std::vector<int32_t> lists;
+    IntPtr value;  // null: all
+    Consequence then;
+    explicit Forget(Reader& r) : lists(r.numbers()), value(r.integer()), then(r) {}
+    void eval(Context& c, MoveList& out) const override {
+        const uint32_t before = out.last;
+        Action a;
+        a.act = Act::Forget;
+        if (value) {
+            a.what = lists[0];
+            a.count = value->eval(c);
+            add_single(c, out, a);
+        } else {
+            const uint32_t move = c.arena.add_move();
+            bool any = false;
+            for (int list : lists) {
+                const NumberList values = c.state.remembered(static_cast<uint32_t>(list));
+                for (uint32_t n = 0; n < values.size(); ++n) {
+                    a.what = list;
+                    a.count = values[n];
+                    c.arena.append_action(move, a);
+                    any = true;
+                }
+            }
+            if (any) c.arena.append(out, move);
+        }
+        then.attach(c, out, before, false);
+    }
+};
+
+struct SwapPieces final : MovesNode {
+    IntPtr a, b;
+    bool decision;
+    Consequence then;
+    explicit SwapPieces(Reader& r) : a(r.integer()), b(r.integer()), decision(r.flag()), then(r) {}
+    void eval(Context& c, MoveList& out) const override {
+        const int x = a->eval(c), y = b->eval(c);
+        const int place = c.state.place(Cell, y);
+        if (c.state.place(Cell, x) < 0 || place < 0) return;
+        const uint32_t before = out.last;
+        const uint32_t move = c.arena.make_move(move_action(Cell, x, -1, y, -1, false, decision));
+        Action add = site_action(Act::Add, Cell, x);
+        add.what = c.state.what(place);
+        if (add.what > 0) c.arena.append_action(move, add);
+        c.arena.append(out, move);
+        then.attach(c, out, before);
+    }
+};
+
+}  // namespace
+
+void add_settings(Makers<MovesPtr>& m) {
+    m["pass"] = [](Reader& r) {
+        const bool decision = r.flag();
+        auto then = std::make_shared<Consequence>(r);
+        return make_moves([decision, then](Context& c, MoveList& out) {
+            const uint32_t before = out.last;
+            Action a;
+            a.decision = decision;
+            add_single(c, out, a);
+            then->attach(c, out, before);
+        });
+    };
+    m["moveAgain"] = [](Reader& r) {
+        return simple(r, [](Context& c, Action& a) {
+            a.act = Act::SetNextPlayer;
+            a.what = c.scalars().mover;
+            return true;
+        });
+    };
+    auto ballot = [&m](const char* name, Act act) {
+        m[name] = [act](Reader& r) {
+            const std::vector<int32_t> choices = r.numbers();
+            const bool decision = r.flag();
+            auto then = std::make_shared<Consequence>(r);
+            return make_moves([=](Context& c, MoveList& out) {
+                const uint32_t before = out.last;
+                for (int choice : choices) {
+                    Action a;
+                    a.act = act;
+                    a.what = choice;
+                    a.decision = decision;
+                    add_single(c, out, a);
+                }
+                then->attach(c, out, before);
+            });
+        };
+    };
+    ballot("propose", Act::Propose);
+    ballot("vote", Act::Vote);
+    m["swap Pieces"] = [](Reader& r) { return MovesPtr(std::make_unique<SwapPieces>(r)); };
+    m["swap Players"] = [](Reader& r) {
+        auto x = std::shared_ptr<IntNode>(r.integer()), y = std::shared_ptr<IntNode>(r.integer());
+        return simple(r, [=](Context& c, Action& a) {
+            a.act = Act::Swap;
+            a.what = x->eval(c);
+            a.count = y->eval(c);
+            a.decision = true;  // also where it only follows: so it is no pass
+            return true;
+        });
+    };
+    m["roll"] = [](Reader& r) { return MovesPtr(std::make_unique<Roll>(r)); };
+    m["set NextPlayer"] = [](Reader& r) { return MovesPtr(std::make_unique<SetNextPlayer>(r)); };
+    m["score"] = [](Reader& r) { return MovesPtr(std::make_unique<Score>(r)); };
+    m["set Pending"] = [](Reader& r) { return MovesPtr(std::make_unique<SetPending>(r)); };
+    m["remember Value"] = [](Reader& r) { return MovesPtr(std::make_unique<Remember>(r)); };
+    m["forget Value"] = [](Reader& r) { return MovesPtr(std::make_unique<Forget>(r)); };
+    m["remember State"] = [](Reader& r) {
+        return simple(r, [](Context&, Action& a) {
+            a.act = Act::StoreState;
+            return true;
+        });
+    };
+    m["set Counter"] = [](Reader& r) {
+        auto value = std::shared_ptr<IntNode>(r.integer());
+        return make_moves([value](Context& c, MoveList& out) {
+            Action a;
+            a.act = Act::SetCounter;
+            a.count = value ? value->eval(c) : -1;
+            add_single(c, out, a);
+        });
+    };
+    m["set Var"] = [](Reader& r) {
+        const int n = r.number();  // or -1: the one without a name
+        auto value = std::shared_ptr<IntNode>(r.integer());
+        return simple(r, [=](Context& c, Action& a) {
+            a.act = n < 0 ? Act::SetTemp : Act::SetVariable;
+            a.what = n;
+            a.count = value ? value->eval(c) : -1;
+            return true;
+        });
+    };
+    auto field = [&m](const char* name, Act act) {
+        m[name] = [act](Reader& r) {
+            const Kind kind = r.kind();
+            auto site = std::shared_ptr<IntNode>(r.integer());
+            auto level = std::shared_ptr<IntNode>(r.integer());
+            auto value = std::shared_ptr<IntNode>(r.integer());
+            return simple(r, [=](Context& c, Action& a) {
+                const int v = value->eval(c);
+                if (v < 0) return false;
+                const int l = level ? level->eval(c) : -1;
+                if (l < -1) return false;
+                const int s = site->eval(c);
+                if (c.state.place_anywhere(kind, s) < 0) return false;
+                a = site_action(act, kind, s);
+                a.level_to = static_cast<int16_t>(l);
+                a.count = v;
+                return true;
+            });
+        };
+    };
+    field("set State", Act::SetState);
+    field("set Value", Act::SetValue);
+    m["set Rotation"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto site = std::shared_ptr<IntNode>(r.integer());
+        const std::vector<int32_t> given = r.numbers();
+        const bool previous = r.flag(), next = r.flag();
+        const int most = r.number();
+        const bool decision = r.flag();
+        auto then = std::make_shared<Consequence>(r);
+        return make_moves([=](Context& c, MoveList& out) {
+            const int s = site->eval(c), place = c.state.place_anywhere(kind, s);
+            if (place < 0) return;
+            const uint32_t before = out.last;
+            std::vector<int32_t> rotations = given;
+            const int now = c.state.rotation(place);
+            if (previous) rotations.push_back(now > 0 ? now - 1 : most);
+            if (next) rotations.push_back(now < most ? now + 1 : 0);
+            for (int rotation : rotations) {
+                Action a = site_action(Act::SetRotation, kind, s, decision);
+                a.count = rotation;
+                add_single(c, out, a);
+            }
+            then->attach(c, out, before);
+        });
+    };
+    m["set Count"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        auto site = std::shared_ptr<IntNode>(r.integer());
+        auto value = std::shared_ptr<IntNode>(r.integer());
+        return simple(r, [=](Context& c, Action& a) {
+            const int s = site->eval(c), place = c.state.place_anywhere(kind, s);
+            if (place < 0) return false;
+            a = site_action(Act::SetCount, kind, s);
+            a.what = c.state.what(place);
+            a.count = value->eval(c);
+            return true;
+        });
+    };
+    m["set Value Player"] = [](Reader& r) {
+        auto who = std::shared_ptr<IntNode>(r.integer());
+        auto value = std::shared_ptr<IntNode>(r.integer());
+        return simple(r, [=](Context& c, Action& a) {
+            const int p = who->eval(c);
+            if (p < 0 || p > static_cast<int>(c.program.players())) return false;
+            a.act = Act::SetPlayerValue;
+            a.what = p;
+            a.count = value->eval(c);
+            return true;
+        });
+    };
+    m["trigger"] = [](Reader& r) {
+        auto who = std::shared_ptr<IntNode>(r.integer());
+        return make_moves([who](Context& c, MoveList& out) {
+            Action a;
+            a.act = Act::Trigger;
+            a.what = who->eval(c);
+            if (a.what >= 0 && a.what <= static_cast<int>(c.program.players()))
+                add_single(c, out, a);
+        });
+    };
+    m["note"] = [](Reader& r) {
+        return simple(r, [](Context&, Action& a) {
+            a.act = Act::Note;
+            return true;
+        });
+    };
+}
+
+}  // namespace omnilude::ludeme
