@@ -25,7 +25,7 @@ ENDLESS = (
 )
 
 
-@pytest.mark.parametrize("name", bundled_games())
+@pytest.mark.parametrize("name", bundled_games(".kif"))
 def test_bundled_games_conform(name: str) -> None:
     report = check(omnilude.load(name), playouts=3)
     assert report.passed, str(report)

@@ -26,7 +26,7 @@ from omnilude.rules.library import bundled_games
 from scrambling import scramble_bundled
 from test_views import bundled, play
 
-GAMES = bundled_games()
+GAMES = bundled_games(".kif")
 FIVE = "12345"
 
 

@@ -19,7 +19,7 @@ from omnilude.games.loading import load_text, load_views
 from omnilude.games.settings import LoadSettings
 from omnilude.rules.library import bundled_games, read_rulesheet
 
-GAMES = bundled_games()
+GAMES = bundled_games(".kif")
 # Recursion, negation, simultaneous moves, chance, percepts; the others are slow by the reference.
 COMPARED = ("connect-four", "hex-7x7", "tower", "kuhn-poker", "pacman-3p", "breakthrough-6x6")
 

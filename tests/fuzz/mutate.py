@@ -22,7 +22,7 @@ _WORDS = [
 
 def seed_sheets() -> list[str]:
     """The bundled rulesheets, and public ones where they are present."""
-    paths = [*bundled_games().values(), *sorted(TRUTH.glob("*.kif"))]
+    paths = [*bundled_games(".kif").values(), *sorted(TRUTH.glob("*.kif"))]
     sheets = [path.read_bytes().decode("utf-8", errors="replace") for path in paths]
     sheets = [re.sub(r";[^\n]*", "", sheet) for sheet in sheets]
     return [sheet for sheet in sheets if len(sheet) <= LARGEST]

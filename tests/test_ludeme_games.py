@@ -1,0 +1,194 @@
+"""Games described by ludemes: their engine, its interface, and what is refused."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import omnilude
+from omnilude.errors import IllegalMove, RulesError, SettingsError, Unsupported
+from omnilude.games import Game
+from omnilude.games.conformance import check
+from omnilude.games.ludemes import load_ludemes
+from omnilude.games.perft import perft
+from omnilude.rules.library import bundled_games
+
+BUNDLED = bundled_games(".lud")
+
+RACE = """
+(game "Race"
+    (players 2)
+    (equipment {
+        (board (rectangle 1 9) {
+            (track "Track1" {0..8} P1 directed:True)
+            (track "Track2" {8..0} P2 directed:True)
+        })
+        (dice d:2 from:1 num:2)
+        (piece "Runner" Each
+            (if (<= 0 (trackSite Move from:(from) steps:(count Pips)))
+                (move (from) (to (trackSite Move from:(from) steps:(count Pips))))
+            )
+        )
+    })
+    (rules
+        (start { (place "Runner1" 0) (place "Runner2" 8) })
+        (play (do (roll) next:(forEach Piece)))
+        (end (if (= (last To) (if (is Mover P1) 8 0)) (result Mover Win)))
+    )
+)
+"""
+
+
+def load_text(text: str) -> Game:
+    return load_ludemes(text, name="game", file="game.lud")
+
+
+def make(rules: str, equipment: str = '(board (square 3)) (piece "Man" Each)') -> Game:
+    return load_text(f'(game "G" (players 2) (equipment {{ {equipment} }}) (rules {rules}))')
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_bundled_games_conform(name: str) -> None:
+    report = check(omnilude.load(name), playouts=1, samples=20, max_length=12)
+    assert report.passed, str(report)
+
+
+def test_tic_tac_toe_ends_as_it_should() -> None:
+    game = make("(play (move Add (to (sites Empty)))) (end (if (is Line 3) (result Mover Win)))")
+    assert perft(game, 9) == [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
+    state = game.initial()
+    for move in ("A1", "A2", "B1", "B2", "C1"):
+        mover = next(n for n in (0, 1) if len(state.legal(n)) > 1)
+        state = state.play([move if n == mover else "-" for n in (0, 1)])
+    assert state.terminal
+    assert state.reward == (1.0, 0.0)
+
+
+def test_who_does_not_move_waits() -> None:
+    state = make("(play (move Add (to (sites Empty)))) (end (if (is Line 3) (result Mover Win)))")
+    start = state.initial()
+    assert [str(move) for move in start.legal("P2")] == ["-"]
+    with pytest.raises(IllegalMove):
+        start.play(["-", "A1"])
+
+
+def test_dice_are_a_role_of_their_own() -> None:
+    game = load_text(RACE)
+    assert game.roles == ("P1", "P2", "random")
+    state = game.initial()
+    assert [str(move) for move in state.legal("random")] == [
+        "roll 1 1",
+        "roll 2 1",
+        "roll 1 2",
+        "roll 2 2",
+    ]
+    state = state.play(["-", "-", "roll 2 1"])
+    assert [str(move) for move in state.legal("P1")] == ["A1-D1"]
+    report = check(game, playouts=5)
+    assert report.passed, str(report)
+
+
+def test_passing_is_forced_where_nothing_else_can_be_done() -> None:
+    game = make(
+        "(play (forEach Piece (move Step Forward (to if:(is Empty (to)))))) "
+        "(end (if (no Moves Next) (result Mover Win)))"
+    )
+    assert [str(move) for move in game.initial().legal("P1")] == ["pass"]
+
+
+def test_swapping_sides_gives_the_reward_to_the_player() -> None:
+    game = make(
+        "(meta (swap)) (play (move Add (to (sites Empty)))) "
+        "(end (if (is Line 3) (result Mover Win)))"
+    )
+    state = game.initial().play(["A1", "-"])
+    swap = next(str(move) for move in state.legal("P2") if str(move).startswith("pass"))
+    state = state.play(["-", swap])
+    # The second player has the first mark now, and the first moves again for the other side.
+    assert len(state.legal("P1")) == 8
+    for first, second in (("A2", "B1"), ("B2", "C1")):
+        state = state.play([first, "-"]).play(["-", second])
+    assert state.terminal
+    assert state.reward == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("rules", "missing"),
+    [
+        ("(play (move Fly)) (end (if (is Line 3) (result Mover Win)))", "move Fly"),
+        (
+            "(play (move Add (to (sites Nowhere)))) (end (if (is Line 3) (result Mover Win)))",
+            "Nowhere",
+        ),
+        (
+            "(play (move Add (to (sites Empty)))) (end (if (is Sunny) (result Mover Win)))",
+            "is Sunny",
+        ),
+    ],
+)
+def test_what_is_not_supported_is_refused_by_name(rules: str, missing: str) -> None:
+    with pytest.raises(RulesError) as caught:
+        make(rules)
+    assert missing.split()[-1] in str(caught.value)
+    assert "game.lud:1" in str(caught.value)
+
+
+def test_random_ludemes_are_refused() -> None:
+    with pytest.raises(Unsupported, match="Random"):
+        make(
+            '(start (place Random {"Man1"})) (play (move Add (to (sites Empty)))) '
+            "(end (if (is Line 3) (result Mover Win)))"
+        )
+
+
+def test_names_of_moves_are_found_again() -> None:
+    game = load_text(RACE)
+    for role in range(3):
+        for slot in (0, 1, 2, 3, 65, 130):
+            if slot < game.slots(role):
+                name = game.core.move_name(role, slot)
+                assert game.core.find_move(role, name) == slot
+
+
+@given(st.integers(0, 2**32), st.integers(1, 40))
+@settings(max_examples=20, deadline=None)
+def test_batches_are_single_states_side_by_side(seed: int, plies: int) -> None:
+    game = load_text(RACE)
+    random = np.random.default_rng(seed)
+    states = game.initial_states(5)
+    for _ in range(plies):
+        batch = game.describe(states)
+        if batch.terminal.any():
+            break
+        moves = np.array(
+            [[random.choice(batch.legal(i, role)) for role in range(3)] for i in range(5)],
+            dtype=np.int32,
+        )
+        single = [states[i : i + 1].copy() for i in range(5)]
+        game.advance(states, moves)
+        for i, state in enumerate(single):
+            game.advance(state, moves[i : i + 1])
+            assert (state[0] == states[i]).all()
+
+
+def test_states_are_drawn() -> None:
+    game = make("(play (move Add (to (sites Empty)))) (end (if (is Line 3) (result Mover Win)))")
+    state = game.initial().play(["B2", "-"]).play(["-", "C3"])
+    assert str(state) == ". . O\n. X .\n. . ."
+    picture = ElementTree.fromstring(state.svg())
+    kinds = [element.tag.rpartition("}")[2] for element in picture.iter()]
+    assert kinds.count("polygon") == 9
+    assert kinds.count("circle") == 2
+
+
+def test_options_choose() -> None:
+    game = omnilude.load("hex", options={"Board Size": "5x5", "Swap": "Off"})
+    assert len(game.initial().legal("P1")) == 25
+    with pytest.raises(SettingsError, match="11x11"):
+        omnilude.load("hex", options={"Board Size": "6 by 6"})
+    with pytest.raises(RulesError):
+        omnilude.load("tic-tac-toe", options={"Board Size": "5x5"})
