@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from omnilude import __version__
-from omnilude.cli import bench, demo, learning, matches, rules
+from omnilude.cli import bench, demo, learning, matches, replays, rules
 from omnilude.cli.shared import ErrorGroup
 
 app = typer.Typer(
@@ -37,5 +37,6 @@ app.info.invoke_without_command = True
 app.add_typer(rules.app)
 app.add_typer(learning.app)
 app.add_typer(matches.app)
+app.add_typer(replays.app)
 app.add_typer(bench.app, name="bench")
 app.add_typer(demo.app)

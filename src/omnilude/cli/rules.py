@@ -13,13 +13,18 @@ from rich.table import Table
 from rich.text import Text
 
 from omnilude import _core, benchmarks
+from omnilude.cli.ludemes import explain
 from omnilude.cli.shared import (
+    ChoicesOption,
     CodeOption,
+    DefinitionsOption,
     EngineOption,
     GameArgument,
+    RulesetOption,
     SeedOption,
     format_percent,
     make_table,
+    read_choices,
 )
 from omnilude.games import Game, load
 from omnilude.games.perft import perft as count_sequences
@@ -37,20 +42,24 @@ app = typer.Typer()
 @app.command()
 def games() -> None:
     """List the bundled games: players, kind, board and size."""
-    table = make_table(
-        "Bundled games", ["game", "players", "fluents", "moves", "board"], ["engine", "kind"]
-    )
-    for name in bundled_games():
+    columns = ["game", "players", "fluents", "moves", "board"]
+    table = make_table("Bundled games", columns, ["rules", "kind"])
+    for name, path in bundled_games().items():
         game = load(name, LoadSettings(check_playouts=0))
-        survey = survey_game(game, playouts=16, max_length=200)
+        described = game.ludemes is not None
+        # In a circuit's lanes many games cost no more than one.
+        survey = survey_game(game, playouts=1 if described else 16, max_length=200)
         size = game.circuit_size
+        board = (survey.board or "").removesuffix(" cells")
+        if game.ludemes is not None:
+            board = str(game.ludemes.context.count_sites(game.ludemes.context.kind))
         table.add_row(
             name,
             str(game.chance.count(False)),
             str(size["fluents"]) if size else "",
-            str(sum(game.slots(role) for role in game.roles)),
-            (survey.board or "").removesuffix(" cells"),
-            game.engine,
+            "" if described else str(sum(game.slots(role) for role in game.roles)),
+            board,
+            path.suffix[1:],
             survey.kind,
         )
     Console().print(table)
@@ -61,6 +70,9 @@ def check(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Path of a rulesheet, or a game.")],
     engine: EngineOption = "auto",
     machine_code: CodeOption = True,
+    choices: ChoicesOption = None,
+    ruleset: RulesetOption = None,
+    definitions: DefinitionsOption = None,
 ) -> None:
     """Check the rules in FILE and say what game they make.
 
@@ -69,8 +81,17 @@ def check(
     """
     console = Console()
     start = time.perf_counter()
-    game = load(file, LoadSettings(engine=engine, machine_code=machine_code))
+    game = load(
+        file,
+        LoadSettings(engine=engine, machine_code=machine_code),
+        options=read_choices(choices),
+        ruleset=ruleset,
+        definitions=definitions,
+    )
     taken = time.perf_counter() - start
+    if game.ludemes is not None:
+        explain(console, game, taken)
+        return
     survey = survey_game(game, playouts=64 if game.engine == "circuit" else 4)
     title = f"{game.name}: the rules can be played"
     facts = Table(title=title, box=SIMPLE, show_header=False, title_justify="left")
@@ -125,12 +146,21 @@ def perft(
     depth: Annotated[int, typer.Option(min=1, help="Joint moves in a sequence.")] = 4,
     engine: EngineOption = "auto",
     machine_code: CodeOption = True,
+    choices: ChoicesOption = None,
+    ruleset: RulesetOption = None,
+    definitions: DefinitionsOption = None,
 ) -> None:
     """Count the sequences of joint moves of each length up to --depth.
 
     Two implementations of the same rules must agree on these numbers.
     """
-    loaded = load(game, LoadSettings(engine=engine, machine_code=machine_code))
+    loaded = load(
+        game,
+        LoadSettings(engine=engine, machine_code=machine_code),
+        options=read_choices(choices),
+        ruleset=ruleset,
+        definitions=definitions,
+    )
     start = time.perf_counter()
     counts = count_sequences(loaded, depth)
     taken = time.perf_counter() - start
@@ -154,10 +184,19 @@ def playout(
     ] = MAX_LENGTH,
     engine: EngineOption = "auto",
     machine_code: CodeOption = True,
+    choices: ChoicesOption = None,
+    ruleset: RulesetOption = None,
+    definitions: DefinitionsOption = None,
 ) -> None:
     """Play at random: rewards by role with 95 % intervals, length, branching factor, speed."""
     console = Console()
-    loaded = load(game, LoadSettings(engine=engine, machine_code=machine_code))
+    loaded = load(
+        game,
+        LoadSettings(engine=engine, machine_code=machine_code),
+        options=read_choices(choices),
+        ruleset=ruleset,
+        definitions=definitions,
+    )
     result = collect(console, loaded, playouts, seed, threads, max_length)
     print_statistics(console, loaded, result)
     print_speed(console, loaded, threads, seed, max_length)

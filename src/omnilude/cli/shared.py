@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
-from omnilude.errors import OmniludeError, RulesError
+from omnilude.errors import OmniludeError, RulesError, SettingsError
 from omnilude.games.statistics import Estimate
 
 
@@ -48,6 +48,37 @@ SeedOption = Annotated[
 ThreadsOption = Annotated[
     int, typer.Option(min=0, help="Threads; 0: as many as the machine has cores.")
 ]
+
+
+ChoicesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="'HEADING=ITEM'",
+        help="Choose among the options of a ludemic description, such as 'Board Size=7x7'; may be "
+        "repeated.",
+    ),
+]
+RulesetOption = Annotated[
+    str | None, typer.Option(help="One of the rulesets of a ludemic description.")
+]
+DefinitionsOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of definitions that a ludemic description uses.", exists=True, file_okay=False
+    ),
+]
+
+
+def read_choices(choices: Sequence[str] | None) -> dict[str, str]:
+    """What --option says, as heading and item."""
+    chosen: dict[str, str] = {}
+    for text in choices or ():
+        heading, sign, item = text.partition("=")
+        if not sign:
+            raise SettingsError(f"--option must look like 'Board Size=7x7', not {text!r}")
+        chosen[heading.strip()] = item.strip()
+    return chosen
 
 
 def make_table(title: str, columns: Sequence[str], texts: Sequence[str] = ()) -> Table:
