@@ -7,6 +7,8 @@
 PYTHON      ?= python3
 SAN_CXX     ?= g++
 FUZZ_INPUTS ?= 100000
+# Tests of a file stay together, files run side by side, one for each core.
+SIDE_BY_SIDE ?= -n auto --dist loadfile
 
 BIN    := .venv/bin
 PIP    := $(BIN)/python -m pip
@@ -34,7 +36,7 @@ demo: $(PACKAGE)  ## train Connect Four for two minutes, and play a match
 	$(BIN)/omnilude demo
 
 test: $(PACKAGE) core-tests  ## the core's tests, then pytest
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 
 bench: $(PACKAGE) bench-extra  ## playouts a second, beside OpenSpiel's where it can be installed
 	$(BIN)/python benchmarks/playouts.py
@@ -69,7 +71,7 @@ sanitize: $(PACKAGE)  ## core_tests and the tests marked sanitize, with the sani
 	fi
 	@$(SAN_PYTHON) -c 'import os, omnilude._core as core; \
 		assert core.__file__.startswith(os.environ["OMNILUDE_CORE_DIR"]), core.__file__'
-	$(SAN_PYTHON) -m pytest -q -m sanitize tests
+	$(SAN_PYTHON) -m pytest -q -m sanitize $(SIDE_BY_SIDE) tests
 
 fuzz: $(PACKAGE)  ## FUZZ_INPUTS=100000 malformed and random inputs for the rule readers
 	$(BIN)/python tests/fuzz/run.py --inputs $(FUZZ_INPUTS)

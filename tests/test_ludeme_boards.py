@@ -1,7 +1,7 @@
 """Boards of ludemic games: numbers of sites, neighbours, rays, regions and labels."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from omnilude.errors import RulesError, Unsupported
@@ -231,6 +231,7 @@ BOARDS = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(BOARDS)
 def test_what_holds_on_every_board(board: tuple[str, str]) -> None:
     graph = build(*board)
@@ -257,6 +258,7 @@ def test_what_holds_on_every_board(board: tuple[str, str]) -> None:
     assert outer | inner == set(range(len(graph.elements(kind))))
 
 
+@settings(deadline=None)
 @given(BOARDS)
 def test_rays_are_those_of_the_reference(board: tuple[str, str]) -> None:
     graph, kind = build(*board), board[1]

@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import omnilude
+from omnilude import _core
 from omnilude.errors import IllegalMove, RulesError, SettingsError, Unsupported
 from omnilude.games import Game
 from omnilude.games.conformance import check
 from omnilude.games.ludemes import load_ludemes
 from omnilude.games.perft import perft
 from omnilude.rules.library import bundled_games
+from omnilude.rules.ludeme.compiler.rules import compile_game
 
 BUNDLED = bundled_games(".lud")
 
@@ -57,6 +59,7 @@ def test_bundled_games_conform(name: str) -> None:
     assert report.passed, str(report)
 
 
+@pytest.mark.sanitize
 def test_tic_tac_toe_ends_as_it_should() -> None:
     game = make("(play (move Add (to (sites Empty)))) (end (if (is Line 3) (result Mover Win)))")
     assert perft(game, 9) == [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
@@ -76,6 +79,7 @@ def test_who_does_not_move_waits() -> None:
         start.play(["-", "A1"])
 
 
+@pytest.mark.sanitize
 def test_dice_are_a_role_of_their_own() -> None:
     game = load_text(RACE)
     assert game.roles == ("P1", "P2", "random")
@@ -100,6 +104,7 @@ def test_passing_is_forced_where_nothing_else_can_be_done() -> None:
     assert [str(move) for move in game.initial().legal("P1")] == ["pass"]
 
 
+@pytest.mark.sanitize
 def test_swapping_sides_gives_the_reward_to_the_player() -> None:
     game = make(
         "(meta (swap)) (play (move Add (to (sites Empty)))) "
@@ -145,6 +150,7 @@ def test_random_ludemes_are_refused() -> None:
         )
 
 
+@pytest.mark.sanitize
 def test_names_of_moves_are_found_again() -> None:
     game = load_text(RACE)
     for role in range(3):
@@ -192,3 +198,24 @@ def test_options_choose() -> None:
         omnilude.load("hex", options={"Board Size": "6 by 6"})
     with pytest.raises(RulesError):
         omnilude.load("tic-tac-toe", options={"Board Size": "5x5"})
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", BUNDLED)
+def test_moves_can_be_drawn_exactly_as_they_are_listed(name: str) -> None:
+    """Random play draws numbers that stand for one move each, or for none."""
+    program = omnilude.load(name).ludemes
+    assert program is not None
+    _, encoded = compile_game(program.description.game)
+    table = _core.LudemeTable(encoded.symbols, encoded.array.tolist(), 1)
+    random = np.random.default_rng(1)
+    for ply in range(12):
+        if table.scalars()["over"]:
+            break
+        count = table.count_moves()
+        listed = sorted(table.move(n)[:2] for n in range(count))
+        drawn = table.drawn()
+        # Exchanging sides and passing where nothing can be done are offered beside the rules.
+        if drawn is not None and listed != [(-1, -1)] and ply != 1:
+            assert sorted(drawn) == listed
+        table.play(int(random.integers(table.count_moves())))  # dice are rolled again

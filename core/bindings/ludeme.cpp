@@ -1,4 +1,6 @@
 // Games described by ludemes, as far as tests look at them move by move.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -91,6 +93,24 @@ class Table {
             out.append(nb::tuple(entry));
         }
         return out;
+    }
+
+    // (from, to) of all moves that can be drawn by their numbers; none where they are listed only.
+    std::optional<std::vector<std::pair<int, int>>> drawn() {
+        arena_.release({0, 0, 0, 0});
+        listed_ = false;
+        Context c(*program_, bytes(), arena_, &random_);
+        const auto mover = static_cast<uint32_t>(c.scalars().mover);
+        const Phase& phase = program_->phases[static_cast<size_t>(c.state.phase(mover))];
+        const int64_t numbers = c.scalars().over ? -1 : phase.play->draws(c);
+        if (numbers < 0) return std::nullopt;
+        std::vector<std::pair<int, int>> found;
+        for (int64_t n = 0; n < numbers; ++n) {
+            MoveList one;
+            if (phase.play->draw(c, n, one) && program_->passes_meta(c, one.first))
+                found.emplace_back(arena_.move(one.first).from, arena_.move(one.first).to);
+        }
+        return found;
     }
 
     // The faces that the next roll will show, by die.
@@ -247,6 +267,7 @@ void bind_ludeme(nb::module_& m) {
         .def("count_moves", &Table::list)
         .def("move", &Table::move)
         .def("actions", &Table::actions)
+        .def("drawn", &Table::drawn)
         .def("set_roll", &Table::set_roll)
         .def("play", &Table::play)
         .def("playout", &Table::playout, "limit"_a)

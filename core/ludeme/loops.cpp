@@ -1,5 +1,6 @@
 // Generators that make moves for each piece, site, direction and so on.
 #include <algorithm>
+#include <atomic>
 
 #include "ludeme/building.h"
 
@@ -20,6 +21,8 @@ struct ForEachPiece final : MovesNode {
     IntPtr player;
     bool top;
     Consequence then;
+    static constexpr int64_t unknown = -2;
+    mutable std::atomic<int64_t> each_piece_{unknown};
     explicit ForEachPiece(Reader& r)
         : on(r.number()),
           named(r.flag()),
@@ -112,6 +115,44 @@ struct ForEachPiece final : MovesNode {
             return false;
         });
         then.attach(c, out, before);
+    }
+    // The greatest number of draws that a piece has.
+    int64_t draws_of_piece() const {
+        if (moves) return moves->most_draws();
+        int64_t most = 0;
+        for (const auto& one : own) {
+            const int64_t here = one ? one->most_draws() : 0;
+            if (here < 0) return -1;
+            most = std::max(most, here);
+        }
+        return most;
+    }
+    int64_t draws(Context& c) const override {
+        const bool all =
+            role == static_cast<int>(Role::All) || role == static_cast<int>(Role::Each);
+        if (each_piece_ == unknown) each_piece_ = draws_of_piece();
+        if (all || c.state.stacking() || each_piece_ < 0) return -1;
+        const int p = role >= 0 ? c.program.id_of(c, role) : player->eval(c);
+        if (c.scalars().over || p < 0 || p > static_cast<int>(c.program.players()) + 1) return 0;
+        int64_t pieces = 0;
+        const uint64_t* owned = c.state.owned(static_cast<uint32_t>(p));
+        for (uint32_t w = 0; w < c.program.words(); ++w) pieces += std::popcount(owned[w]);
+        return pieces * each_piece_;
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const int p = role >= 0 ? c.program.id_of(c, role) : player->eval(c);
+        const int place =
+            SiteSet::nth_bit(c.state.owned(static_cast<uint32_t>(p)),
+                             static_cast<uint32_t>(number / each_piece_), c.program.words());
+        if (place < 0) return false;
+        const int64_t rest = number % each_piece_;
+        const uint32_t before = out.last;
+        auto visit = [&](const MovesNode& generator) {
+            return rest < generator.draws(c) && generator.draw(c, rest, out);
+        };
+        if (!at_place(c, place, p, p, visit)) return false;
+        then.attach(c, out, before);
+        return true;
     }
     bool can_move(Context& c) const override {
         return each(c, [&](const MovesNode& generator) { return generator.can_move(c); });

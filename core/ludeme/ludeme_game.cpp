@@ -37,6 +37,11 @@ class LudemeGame::Workspace {
         program_.legal_moves(c, moves);
         return !c.roll_needed;
     }
+    void play_random(RandomStream& random) {
+        arena.release({0, 0, 0, 0});
+        Context c(program_, block(), arena, &random);
+        program_.apply(c, program_.draw_move(c, random));
+    }
     void apply(RandomStream& random, uint32_t move) {
         Context c(program_, block(), arena, &random);
         program_.apply(c, move);
@@ -383,6 +388,10 @@ void LudemeGame::play_out(Workspace& w, RandomStream& random, uint32_t max_lengt
                           PlayoutResult* details) const {
     for (length = 0; !w.scalars().over && length < max_length; ++length) {
         uint32_t mover = details ? player_to_move(w.state(), players_) : 0;
+        if (!details && outcomes_ == 0) {
+            w.play_random(random);
+            continue;
+        }
         const bool ready = w.list(random, outcomes_ > 0);
         const uint32_t many = ready ? w.moves.count : outcomes_;
         if (details) {

@@ -21,6 +21,42 @@ int top_level(const Context& c, Kind kind, int site) {
     return place < 0 ? -1 : c.state.height(place) - 1;
 }
 
+// The most ends that steps in these directions have from any site, counted by direction.
+int64_t most_steps(const Program& p, Kind kind, const DirectionsNode& directions) {
+    const auto count = static_cast<int>(p.board.tables[kind].count);
+    const std::vector<int32_t>* fixed = directions.fixed();
+    int64_t most = 0;
+    for (int site = 0; site < count; ++site) {
+        int64_t here = 0;
+        if (fixed) {
+            for (int d : *fixed) here += static_cast<int64_t>(steps_of(p, kind, site, d).size());
+        } else {
+            // Directions that depend on the piece are specific ones, each once.
+            for (int d = direction::first; d < direction::count; ++d)
+                here += static_cast<int64_t>(steps_of(p, kind, site, d).size());
+        }
+        most = std::max(most, here);
+    }
+    return most;
+}
+
+int64_t most_rays(const Program& p, Kind kind, const DirectionsNode& directions) {
+    const auto count = static_cast<int>(p.board.tables[kind].count);
+    const std::vector<int32_t>* fixed = directions.fixed();
+    int64_t most = 0;
+    for (int site = 0; site < count; ++site) {
+        int64_t here = 0;
+        if (fixed) {
+            for (int d : *fixed) here += static_cast<int64_t>(rays_of(p, kind, site, d).size());
+        } else {
+            for (int d = direction::first; d < direction::count; ++d)
+                here += static_cast<int64_t>(rays_of(p, kind, site, d).size());
+        }
+        most = std::max(most, here);
+    }
+    return most;
+}
+
 // --- one step ---
 
 struct Step final : MovesNode {
@@ -32,6 +68,7 @@ struct Step final : MovesNode {
     Apply apply;
     bool stack, decision;
     Consequence then;
+    int64_t most_;
     explicit Step(Reader& r)
         : kind(r.kind()),
           from(r.integer()),
@@ -42,7 +79,54 @@ struct Step final : MovesNode {
           apply(r),
           stack(r.flag()),
           decision(r.flag()),
-          then(r) {}
+          then(r),
+          most_(most_steps(r.program, kind, *directions)) {}
+
+    int64_t most_draws() const override { return most_; }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const int f = from->eval(c);
+        if (!on_board(c.program, kind, f)) return false;
+        const DirectionList list(c, *directions, kind, f);
+        int t = -1;
+        int64_t at = 0;
+        for (const int32_t* d = list.begin(); d != list.end() && t < 0; ++d) {
+            const auto steps = steps_of(c.program, kind, f, *d);
+            const auto here = static_cast<int64_t>(steps.size());
+            if (number < at + here) t = steps[static_cast<size_t>(number - at)];
+            at += here;
+        }
+        if (t < 0) return false;
+        // The same end by an earlier direction is the same move.
+        at = 0;
+        for (int d : list)
+            for (int other : steps_of(c.program, kind, f, d)) {
+                if (at == number) break;
+                if (other == t) return false;
+                ++at;
+            }
+        Registers& g = c.registers;
+        const int old_from = g.from, old_to = g.to;
+        const int given = level ? level->eval(c) : -1;
+        g.from = f;
+        bool fine = given >= -1 && (!from_test || from_test->eval(c));
+        g.to = t;
+        fine = fine && (!to_test || to_test->eval(c));
+        const uint32_t before = out.last;
+        if (fine) add(c, f, t, given, out);
+        g.from = old_from;
+        g.to = old_to;
+        if (fine) then.attach(c, out, before);
+        return fine;
+    }
+
+    void add(Context& c, int f, int t, int given, MoveList& out) const {
+        int l = given;
+        if (given < 0 || stack) l = c.state.stacking() && !stack ? top_level(c, kind, f) : -1;
+        uint32_t move = c.arena.make_move(move_action(kind, f, l, t, -1, stack, decision));
+        move = prepend_apply(c, apply, move);
+        set_ends(c, move, f, t);
+        c.arena.append(out, move);
+    }
 
     void eval(Context& c, MoveList& out) const override {
         const int f = from->eval(c);
@@ -60,13 +144,7 @@ struct Step final : MovesNode {
                 g.to = t;
                 if (to_test && !to_test->eval(c)) continue;
                 if (already_there(c, out, before, f, t)) continue;
-                int l = given;
-                if (given < 0 || stack)
-                    l = c.state.stacking() && !stack ? top_level(c, kind, f) : -1;
-                uint32_t move = c.arena.make_move(move_action(kind, f, l, t, -1, stack, decision));
-                move = prepend_apply(c, apply, move);
-                set_ends(c, move, f, t);
-                c.arena.append(out, move);
+                add(c, f, t, given, out);
             }
         g.from = old_from;
         g.to = old_to;
@@ -91,6 +169,8 @@ struct Slide final : MovesNode {
     std::vector<int32_t> tracks;
     bool on_track, all_tracks;
     Consequence then;
+    int64_t longest_ = 1, most_rays_ = -1;  // -1 on tracks: not drawn
+    bool needs_passed_ = true;
     explicit Slide(Reader& r)
         : kind(r.kind()),
           from(r.integer()),
@@ -108,7 +188,64 @@ struct Slide final : MovesNode {
           tracks(r.numbers()),
           on_track(r.flag()),
           all_tracks(r.flag()),
-          then(r) {}
+          then(r) {
+        if (on_track) return;
+        const SiteTables& t = r.program.board.tables[kind];
+        for (size_t n = 0; n + 1 < t.rays.start.size(); ++n)
+            longest_ = std::max(longest_, static_cast<int64_t>(t.rays[n].size()) - 1);
+        most_rays_ = most_rays(r.program, kind, *directions);
+    }
+
+    int64_t most_draws() const override { return most_rays_ * longest_; }
+    // A ray, and how far along it.
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const int f = from->eval(c);
+        if (!on_board(c.program, kind, f)) return false;
+        int least = -1, most = endless;
+        if (range) range->eval(c, least, most);
+        Registers& g = c.registers;
+        const int old_from = g.from, old_to = g.to, old_between = g.between;
+        const uint32_t before = out.last;
+        g.from = f;
+        const int wanted = static_cast<int>(number % longest_) + 1;
+        int64_t skip = number / longest_;
+        int chosen = -1;
+        {
+            const DirectionList list(c, *directions, kind, f);
+            for (const int32_t* d = list.begin(); d != list.end() && chosen < 0; ++d) {
+                const auto rays = rays_of(c.program, kind, f, *d);
+                if (skip < static_cast<int64_t>(rays.size()))
+                    chosen = rays[static_cast<size_t>(skip)];
+                else
+                    skip -= static_cast<int64_t>(rays.size());
+            }
+        }
+        const int given = level ? level->eval(c) : -1;
+        if (chosen >= 0 && wanted <= most && given >= -1 && (!from_test || from_test->eval(c))) {
+            const auto sites = ray(c.program, kind, chosen);
+            std::vector<int32_t> passed;
+            if (wanted < static_cast<int>(sites.size()))
+                for (int i = 1; i <= wanted; ++i) {
+                    const int t = sites[static_cast<size_t>(i)];
+                    g.to = t;
+                    if (stop && stop->eval(c) && least <= i) {
+                        if (i == wanted) add(c, f, t, given, sites, i, passed, true, out);
+                        break;
+                    }
+                    g.between = t;
+                    if (!may_pass(c, t)) break;
+                    if (i == wanted && least <= i)
+                        add(c, f, t, given, sites, i, passed, given < 0 && !stack, out);
+                    if (needs_passed_) passed.push_back(t);
+                }
+        }
+        g.from = old_from;
+        g.to = old_to;
+        g.between = old_between;
+        if (out.last == before) return false;
+        then.attach(c, out, before);
+        return true;
+    }
 
     bool may_pass(Context& c, int site) const {
         if (go) return go->eval(c);
@@ -416,6 +553,40 @@ struct Leap final : MovesNode {
         }
     }
 
+    bool add(Context& c, int f, int t, bool only_ahead, MoveList& out) const {
+        if (only_ahead && !is_ahead(c, f, t)) return false;
+        c.registers.to = t;
+        if (!to_test || !to_test->eval(c)) return false;
+        uint32_t move = c.arena.make_move(move_action(kind, f, -1, t, -1, false, decision));
+        move = prepend_apply(c, apply, move);
+        set_ends(c, move, f, t);
+        c.arena.append(out, move);
+        return true;
+    }
+
+    int64_t most_draws() const override {
+        size_t most = 0;
+        for (const auto& list : ends) most = std::max(most, list.size());
+        return static_cast<int64_t>(most);
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const int f = from->eval(c);
+        if (f < 0 || static_cast<size_t>(f) >= ends.size()) return false;
+        const auto& list = ends[static_cast<size_t>(f)];
+        if (static_cast<size_t>(number) >= list.size()) return false;
+        Registers& g = c.registers;
+        const int old_from = g.from, old_to = g.to;
+        g.from = f;
+        const uint32_t before = out.last;
+        const bool fine =
+            (!from_test || from_test->eval(c)) &&
+            add(c, f, list[static_cast<size_t>(number)], forward && forward->eval(c), out);
+        g.from = old_from;
+        g.to = old_to;
+        if (fine) then.attach(c, out, before);
+        return fine;
+    }
+
     void eval(Context& c, MoveList& out) const override {
         const int f = from->eval(c);
         if (f < 0 || static_cast<size_t>(f) >= ends.size()) return;
@@ -425,15 +596,7 @@ struct Leap final : MovesNode {
         if (from_test && !from_test->eval(c)) return;
         const bool only_ahead = forward && forward->eval(c);
         const uint32_t before = out.last;
-        for (int t : ends[static_cast<size_t>(f)]) {
-            if (only_ahead && !is_ahead(c, f, t)) continue;
-            g.to = t;
-            if (!to_test || !to_test->eval(c)) continue;
-            uint32_t move = c.arena.make_move(move_action(kind, f, -1, t, -1, false, decision));
-            move = prepend_apply(c, apply, move);
-            set_ends(c, move, f, t);
-            c.arena.append(out, move);
-        }
+        for (int t : ends[static_cast<size_t>(f)]) add(c, f, t, only_ahead, out);
         g.from = old_from;
         g.to = old_to;
         then.attach(c, out, before);

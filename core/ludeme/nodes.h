@@ -54,6 +54,8 @@ struct RegionNode {
     // Sets all words of `out`.
     virtual void eval(Context& c, SiteSet& out) const = 0;
     virtual bool contains(Context& c, int site) const;
+    virtual uint32_t count(Context& c) const;
+    virtual int nth(Context& c, uint32_t n) const;  // in order; -1: there are not so many
     // The region where it never changes, else null.
     virtual const SiteSet* fixed() const { return nullptr; }
 };
@@ -84,6 +86,14 @@ struct MovesNode {
     virtual void eval(Context& c, MoveList& out) const = 0;
     virtual bool can_move(Context& c) const;
     virtual bool can_move_to(Context& c, int site) const;
+
+    // Drawing a move at random without making them all. The numbers from 0 to draws - 1 stand for
+    // at most one move each, and every move for one of them. -1: not known how.
+    virtual int64_t draws(Context& c) const;
+    // The same where it does not depend on the position.
+    virtual int64_t most_draws() const { return -1; }
+    // Appends the move of a number; false if it has none.
+    virtual bool draw(Context& c, int64_t number, MoveList& out) const;
 };
 
 using IntPtr = std::unique_ptr<IntNode>;

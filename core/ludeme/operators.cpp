@@ -19,6 +19,38 @@ struct Or final : MovesNode {
         for (const auto& item : list) item->eval(c, out);
         if (then.node) then.attach(c, out, before, false);
     }
+    int64_t most_draws() const override {
+        int64_t sum = 0;
+        for (const auto& item : list) {
+            const int64_t one = item->most_draws();
+            if (one < 0) return -1;
+            sum += one;
+        }
+        return sum;
+    }
+    int64_t draws(Context& c) const override {
+        int64_t sum = 0;
+        for (const auto& item : list) {
+            const int64_t one = item->draws(c);
+            if (one < 0) return -1;
+            sum += one;
+        }
+        return sum;
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        for (const auto& item : list) {
+            const int64_t here = item->draws(c);
+            if (number >= here) {
+                number -= here;
+                continue;
+            }
+            const uint32_t before = out.last;
+            if (!item->draw(c, number, out)) return false;
+            if (then.node) then.attach(c, out, before, false);
+            return true;
+        }
+        return false;
+    }
     bool can_move(Context& c) const override {
         return std::any_of(list.begin(), list.end(), [&](const auto& m) { return m->can_move(c); });
     }
@@ -38,6 +70,23 @@ struct If final : MovesNode {
         const MovesNode* chosen = test->eval(c) ? a.get() : b.get();
         if (chosen) chosen->eval(c, out);
         if (then.node) then.attach(c, out, before, false);
+    }
+    int64_t most_draws() const override {
+        const int64_t x = a ? a->most_draws() : 0, y = b ? b->most_draws() : 0;
+        return x < 0 || y < 0 ? -1 : std::max(x, y);
+    }
+    int64_t draws(Context& c) const override {
+        const int64_t most = most_draws();
+        if (most >= 0) return most;
+        const MovesNode* chosen = test->eval(c) ? a.get() : b.get();
+        return chosen ? chosen->draws(c) : 0;
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const uint32_t before = out.last;
+        const MovesNode* chosen = test->eval(c) ? a.get() : b.get();
+        if (!chosen || number >= chosen->draws(c) || !chosen->draw(c, number, out)) return false;
+        if (then.node) then.attach(c, out, before, false);
+        return true;
     }
     bool can_move(Context& c) const override {
         const MovesNode* chosen = test->eval(c) ? a.get() : b.get();
@@ -200,6 +249,15 @@ struct Do final : MovesNode {
     bool can_move_to(Context& c, int site) const override {
         if (next) return next->can_move_to(c, site);
         return MovesNode::can_move_to(c, site);
+    }
+    int64_t draws(Context& c) const override { return next || !test ? -1 : first->draws(c); }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const uint32_t before = out.last;
+        MoveList found;
+        if (!first->draw(c, number, found) || !holds(c, found.first)) return false;
+        c.arena.concatenate(out, found);
+        if (then.node) then.attach(c, out, before, false);
+        return true;
     }
 
     bool holds(Context& c, uint32_t move) const {

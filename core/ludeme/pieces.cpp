@@ -246,6 +246,28 @@ struct AddMove final : MovesNode {
         then.attach(c, out, before);
     }
 
+    // Effects offer a move twice, and several pieces have their own numbers: such are listed.
+    int64_t draws(Context& c) const override {
+        if (!region || apply.given || pieces.size() > 1) return -1;
+        if (count && count->eval(c) < 1) return 0;
+        return region->count(c);
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const int piece = pieces.empty() ? c.scalars().mover : pieces[0]->eval(c);
+        if (piece == -1) return false;
+        const int s = region->nth(c, static_cast<uint32_t>(number));
+        if (s < 0) return false;
+        const Keep keep(c.registers.to);
+        c.registers.to = s;
+        if (to_test && !to_test->eval(c)) return false;
+        const uint32_t before = out.last;
+        const uint32_t move = make(c, s, piece, count ? count->eval(c) : 1);
+        finish(c, move, s);
+        c.arena.append(out, move);
+        then.attach(c, out, before);
+        return true;
+    }
+
     void finish(Context& c, uint32_t move, int s) const {
         set_ends(c, move, s, s);
         if (kind_at(c, s) == Edge) c.arena.move(move).oriented = false;

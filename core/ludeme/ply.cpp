@@ -6,6 +6,10 @@
 
 namespace omnilude::ludeme {
 
+namespace {
+constexpr int most_tries = 64;
+}
+
 Context::Context(const Program& p, uint8_t* block, Arena& a, RandomStream* r)
     : program(p), state(block, p.layout, p.board), arena(a), random(r) {}
 
@@ -15,6 +19,22 @@ bool RegionNode::contains(Context& c, int site) const {
     eval(c, sites);
     return sites.has(static_cast<uint32_t>(site));
 }
+
+uint32_t RegionNode::count(Context& c) const {
+    SiteSet sites;
+    eval(c, sites);
+    return sites.count(c.program.words());
+}
+
+int RegionNode::nth(Context& c, uint32_t n) const {
+    SiteSet sites;
+    eval(c, sites);
+    return sites.nth(n, c.program.words());
+}
+
+int64_t MovesNode::draws(Context&) const { return most_draws(); }
+
+bool MovesNode::draw(Context&, int64_t, MoveList&) const { return false; }
 
 bool MovesNode::can_move(Context& c) const {
     const Arena::Mark mark = c.arena.mark();
@@ -143,6 +163,34 @@ void Program::legal_moves(Context& c, MoveList& out) const {
         c.arena.append(out, move);
     }
     if (k.active) k.stalemated &= ~(1u << k.mover);
+}
+
+// Every number is as likely as any other and so is every move; after many that stand for none the
+// moves are listed after all.
+uint32_t Program::draw_move(Context& c, RandomStream& random) const {
+    Scalars& k = c.scalars();
+    const bool swap = meta.swap && k.plies == static_cast<int32_t>(players()) - 1;
+    const auto mover = static_cast<uint32_t>(k.mover);
+    const Phase& phase = phases[static_cast<size_t>(c.state.phase(mover))];
+    const int64_t numbers = swap ? -1 : phase.play->draws(c);
+    const Registers before = c.registers;
+    for (int tries = numbers > 0 ? most_tries : 0; tries > 0; --tries) {
+        const Arena::Mark mark = c.arena.mark();
+        MoveList found;
+        const auto number = static_cast<int64_t>(random.below(static_cast<uint64_t>(numbers)));
+        if (phase.play->draw(c, number, found) && passes_meta(c, found.first)) {
+            if (k.active) k.stalemated &= ~(1u << k.mover);
+            return found.first;
+        }
+        c.registers = before;
+        c.arena.release(mark);
+    }
+    MoveList all;
+    legal_moves(c, all);
+    uint32_t move = all.first;
+    for (uint64_t skip = all.count > 1 ? random.below(all.count) : 0; skip > 0; --skip)
+        move = c.arena.move(move).next;
+    return move;
 }
 
 void Program::compute_stalemate(Context& c) const {

@@ -108,6 +108,8 @@ class Program {
     void start_game(uint8_t* block, Arena& arena, RandomStream& random) const;
     // All legal moves; a forced pass where there are none.
     void legal_moves(Context& c, MoveList& out) const;
+    // One of them, each as likely as any other.
+    uint32_t draw_move(Context& c, RandomStream& random) const;
     // One ply. The arena's moves stay valid. `flat` collects what was done, as a move.
     void apply(Context& c, uint32_t move, uint32_t flat = none) const;
     bool passes_meta(Context& c, uint32_t move) const;

@@ -37,6 +37,21 @@ struct SiteSet {
             if (bits[w]) return static_cast<int>(w * 64 + std::countr_zero(bits[w]));
         return -1;
     }
+    // Number n in order, or -1.
+    int nth(uint32_t n, uint32_t words) const { return nth_bit(bits, n, words); }
+    static int nth_bit(const uint64_t* bits, uint32_t n, uint32_t words) {
+        for (uint32_t w = 0; w < words; ++w) {
+            const auto here = static_cast<uint32_t>(std::popcount(bits[w]));
+            if (n >= here) {
+                n -= here;
+                continue;
+            }
+            uint64_t left = bits[w];
+            for (; n > 0; --n) left &= left - 1;
+            return static_cast<int>(w * 64 + static_cast<uint32_t>(std::countr_zero(left)));
+        }
+        return -1;
+    }
     template <class Visit>
     void each(uint32_t words, Visit&& visit) const {
         for (uint32_t w = 0; w < words; ++w)

@@ -46,8 +46,9 @@ def replay(
 
         def show(result: replays.Replay) -> None:
             progress.advance(task)
-            if result.status == replays.WRONG:
-                console.print(f"[red]{result.name}[/]: {result.reason}", highlight=False)
+            if result.status in (replays.WRONG, replays.SLOW):
+                text = f"{result.name}: {result.status} {result.reason}"
+                console.print(text, style="red", highlight=False, markup=False)
 
         results = replays.replay_all(pairs, definitions, workers=workers, show=show)
     for status, count in replays.count_statuses(results).items():

@@ -22,7 +22,10 @@ from omnilude.rules.ludeme import read_description, read_library
 from omnilude.rules.ludeme.compiler.rules import compile_game
 from omnilude.rules.ludeme.defines import Define
 
-EXACT, REFUSED, WRONG, MISSING = "exact", "refused", "wrong", "no description"
+EXACT, REFUSED, WRONG, SLOW = "exact", "refused", "wrong", "not finished in time"
+MISSING = "no description"
+SECONDS = 120.0
+"""For one replay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,9 @@ def replay_one(record: Path, description: Path | None, definitions: Path) -> Rep
     except RulesError as error:
         return Replay(name, REFUSED, error.message)
     try:
-        difference = replay(table, read_trial(record))
+        difference = replay(table, read_trial(record), seconds=SECONDS)
+    except TimeoutError:
+        return Replay(name, SLOW)
     except _core.GameError as error:
         difference = str(error)
     return Replay(name, WRONG, difference) if difference else Replay(name, EXACT)
@@ -84,7 +89,7 @@ def replay_all(
 
 
 def count_statuses(results: Iterable[Replay]) -> dict[str, int]:
-    counts = dict.fromkeys((EXACT, REFUSED, WRONG, MISSING), 0)
+    counts = dict.fromkeys((EXACT, REFUSED, WRONG, SLOW, MISSING), 0)
     for result in results:
         counts[result.status] += 1
     return counts
@@ -126,6 +131,9 @@ def write_page(results: list[Replay], command: str) -> str:
     if wrong:
         lines += ["", "## Wrong", ""]
         lines += [f"- {result.name}: {result.reason.splitlines()[0]}" for result in wrong]
+    slow = [result.name for result in results if result.status == SLOW]
+    if slow:
+        lines += ["", f"## Not finished within {SECONDS:.0f} s", "", ", ".join(slow) + "."]
     exact = [result.name for result in results if result.status == EXACT]
     lines += ["", "## Exact", "", ", ".join(exact) + ".", ""]
     return "\n".join(lines)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -243,9 +244,12 @@ def _by_place(effects: tuple[Effect, ...]) -> dict[str, list[Effect]]:
     return places
 
 
-def replay(table: _core.LudemeTable, trial: Trial) -> str | None:
+def replay(table: _core.LudemeTable, trial: Trial, *, seconds: float = float("inf")) -> str | None:
     """Replays a game from its start; None if all agrees, else what does not."""
+    stop = time.monotonic() + seconds
     for number, (ply, legal) in enumerate(zip(trial.plies, trial.legal, strict=False)):
+        if time.monotonic() > stop:
+            raise TimeoutError
         if ply.dice:
             table.set_roll(list(ply.dice))
         count = table.count_moves()
