@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import omnilude
 from omnilude import _core
+from omnilude.cli import app
 from omnilude.errors import IllegalMove, RulesError, SettingsError, Unsupported
 from omnilude.games import Game
 from omnilude.games.conformance import check
@@ -219,3 +222,11 @@ def test_moves_can_be_drawn_exactly_as_they_are_listed(name: str) -> None:
         if drawn is not None and listed != [(-1, -1)] and ply != 1:
             assert sorted(drawn) == listed
         table.play(int(random.integers(table.count_moves())))  # dice are rolled again
+
+
+def test_training_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    result = CliRunner().invoke(app, ["train", "hex", "--run", str(run)])
+    assert result.exit_code == 1
+    assert "described by ludemes" in result.output
+    assert not run.exists()

@@ -108,7 +108,10 @@ def train(
     The run is a folder. The same command goes on where the run was stopped or killed, and with a
     larger budget (--minutes) it goes on beyond its end.
     """
+    from omnilude.encoding import check_encodable
+
     loaded = load(game)
+    check_encodable(loaded)  # before anything is written
     folder = find_folder(run or loaded.name)
     console = Console()
     summary = train_player(console, loaded, folder, changes, opponents)

@@ -144,10 +144,14 @@ class Encoding:
         draw_encoding(self, states, path)
 
 
-def make_encoding(game: Game, kind: str = "planes") -> Encoding:
-    """The encoding of a game: 'planes' as in P3, or 'propositions' as in GAZ."""
-    if kind not in KINDS:
-        raise SettingsError(f"an encoding is one of {', '.join(KINDS)}, not {kind!r}")
+def check_encodable(game: Game) -> None:
+    """Refuses games whose states have no encoding, and says why."""
+    if game.ludemes is not None:
+        raise Unsupported(
+            f"{game.name} is described by ludemes, for which there is no encoding yet: it can be "
+            "played and matched, but not trained",
+            file=game.file,
+        )
     if not isinstance(game.core, _core.CircuitGame) or game.program is None:
         raise Unsupported(
             f"{game.name} is played by the interpreter, which does not know all of its "
@@ -155,6 +159,15 @@ def make_encoding(game: Game, kind: str = "planes") -> Encoding:
             file=game.file,
             hint="raise the budgets in LoadSettings so that it becomes a circuit",
         )
+
+
+def make_encoding(game: Game, kind: str = "planes") -> Encoding:
+    """The encoding of a game: 'planes' as in P3, or 'propositions' as in GAZ."""
+    if kind not in KINDS:
+        raise SettingsError(f"an encoding is one of {', '.join(KINDS)}, not {kind!r}")
+    check_encodable(game)
+    assert isinstance(game.core, _core.CircuitGame)
+    assert game.program is not None
     chains = find_chains(game.program.rules, game.program.roles)
     views = load_views(game) if kind == "propositions" else None
     layout = _lay_out_views(game, views) if views else _lay_out_planes(game.core.fluents, chains)

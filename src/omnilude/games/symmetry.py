@@ -106,7 +106,9 @@ def find_symmetries(
     searches, not of the checks; where it cuts a search short, fewer symmetries are found.
     """
     if not isinstance(game.core, _core.CircuitGame) or game.program is None:
-        raise Unsupported(f"{game.name} is interpreted: symmetries are found only in circuits")
+        raise Unsupported(
+            f"{game.name} has no circuit, and symmetries are found only in circuits", file=game.file
+        )
     if limit < 1 or positions < 1 or seconds <= 0:
         raise SettingsError("limit, positions and seconds must be positive")
     stop = time.monotonic() + seconds
