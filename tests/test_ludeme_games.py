@@ -203,25 +203,43 @@ def test_options_choose() -> None:
         omnilude.load("tic-tac-toe", options={"Board Size": "5x5"})
 
 
+def table_of(name: str, seed: int = 1) -> _core.LudemeTable:
+    program = omnilude.load(name).ludemes
+    assert program is not None
+    _, encoded = compile_game(program.description.game)
+    return _core.LudemeTable(encoded.symbols, encoded.array.tolist(), seed)
+
+
 @pytest.mark.sanitize
 @pytest.mark.parametrize("name", BUNDLED)
 def test_moves_can_be_drawn_exactly_as_they_are_listed(name: str) -> None:
     """Random play draws numbers that stand for one move each, or for none."""
-    program = omnilude.load(name).ludemes
-    assert program is not None
-    _, encoded = compile_game(program.description.game)
-    table = _core.LudemeTable(encoded.symbols, encoded.array.tolist(), 1)
+    table = table_of(name)
     random = np.random.default_rng(1)
-    for ply in range(12):
+    for _ in range(12):
         if table.scalars()["over"]:
             break
         count = table.count_moves()
         listed = sorted(table.move(n)[:2] for n in range(count))
         drawn = table.drawn()
-        # Exchanging sides and passing where nothing can be done are offered beside the rules.
-        if drawn is not None and listed != [(-1, -1)] and ply != 1:
+        # Passing where nothing can be done is offered beside the rules.
+        if drawn is not None and listed != [(-1, -1)]:
             assert sorted(drawn) == listed
         table.play(int(random.integers(table.count_moves())))  # dice are rolled again
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", [name for name in BUNDLED if name != "backgammon"])
+def test_sites_that_can_be_moved_to_are_those_of_the_moves(name: str) -> None:
+    """Threats and stalemates are found without making moves."""
+    table = table_of(name)
+    random = np.random.default_rng(2)
+    for _ in range(16):
+        if table.scalars()["over"]:
+            break
+        quick, listed = table.reach()
+        assert quick == listed
+        table.play(int(random.integers(table.count_moves())))
 
 
 def test_training_is_refused_before_anything_is_written(tmp_path: Path) -> None:

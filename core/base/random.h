@@ -40,12 +40,12 @@ class RandomStream {
     }
     // Exactly uniform in [0, bound).
     uint64_t below(uint64_t bound) {
-        const uint64_t limit = -bound % bound;
         for (;;) {
             const unsigned __int128 product =
                 static_cast<unsigned __int128>(split_mix(state_)) * bound;
-            if (static_cast<uint64_t>(product) >= limit)
-                return static_cast<uint64_t>(product >> 64);
+            const auto low = static_cast<uint64_t>(product);
+            // Almost always known without a division: the remainder is less than the bound.
+            if (low >= bound || low >= -bound % bound) return static_cast<uint64_t>(product >> 64);
         }
     }
 

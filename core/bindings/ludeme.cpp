@@ -100,15 +100,39 @@ class Table {
         arena_.release({0, 0, 0, 0});
         listed_ = false;
         Context c(*program_, bytes(), arena_, &random_);
-        const auto mover = static_cast<uint32_t>(c.scalars().mover);
-        const Phase& phase = program_->phases[static_cast<size_t>(c.state.phase(mover))];
-        const int64_t numbers = c.scalars().over ? -1 : phase.play->draws(c);
-        if (numbers < 0) return std::nullopt;
+        const DrawSource source = program_->draw_source(c);
+        if (source.numbers < 0) return std::nullopt;
         std::vector<std::pair<int, int>> found;
-        for (int64_t n = 0; n < numbers; ++n) {
-            MoveList one;
-            if (phase.play->draw(c, n, one) && program_->passes_meta(c, one.first))
-                found.emplace_back(arena_.move(one.first).from, arena_.move(one.first).to);
+        for (int64_t n = 0; n < source.numbers; ++n) {
+            const uint32_t move = program_->draw_number(c, source, n);
+            if (move != none) found.emplace_back(arena_.move(move).from, arena_.move(move).to);
+        }
+        return found;
+    }
+
+    // Sites that the mover could move to, and whether there is a move (-1): first as it is found
+    // without making moves, then by the list of them.
+    std::pair<std::vector<int>, std::vector<int>> reach() {
+        arena_.release({0, 0, 0, 0});
+        listed_ = false;
+        const Context fresh(*program_, bytes(), arena_, &random_);
+        const auto mover = static_cast<uint32_t>(fresh.scalars().mover);
+        const MovesNode& play =
+            *program_->phases[static_cast<size_t>(fresh.state.phase(mover))].play;
+        std::pair<std::vector<int>, std::vector<int>> found;
+        Context c(*program_, bytes(), arena_, &random_);
+        MoveList list;
+        play.eval(c, list);
+        if (!list.empty()) found.second.push_back(-1);
+        c.registers = Registers();
+        if (play.any(c)) found.first.push_back(-1);
+        for (int s = 0; s < static_cast<int>(program_->board.board_sites()); ++s) {
+            c.registers = Registers();
+            if (play.can_move_to(c, s)) found.first.push_back(s);
+            bool listed = false;
+            for (uint32_t m = list.first; m != none && !listed; m = arena_.move(m).next)
+                listed = arena_.move(m).to == s;
+            if (listed) found.second.push_back(s);
         }
         return found;
     }
@@ -268,6 +292,7 @@ void bind_ludeme(nb::module_& m) {
         .def("move", &Table::move)
         .def("actions", &Table::actions)
         .def("drawn", &Table::drawn)
+        .def("reach", &Table::reach)
         .def("set_roll", &Table::set_roll)
         .def("play", &Table::play)
         .def("playout", &Table::playout, "limit"_a)

@@ -12,7 +12,19 @@ Kind kind_of(uint8_t number) { return static_cast<Kind>(number); }
 
 // A piece moves in a game without stacks.
 void move_flat(State& s, int from, int to, const Action& a) {
-    const int piece = s.what(from), count = s.count(from);
+    const int piece = s.what(from);
+    if (s.layout().bare && piece > 0) {
+        const int there = s.what(to);
+        s.take_bare(from);
+        if (there == piece) {
+            if (from == to) s.put_bare(to, piece);
+            return;
+        }
+        if (there && from != to) s.take_bare(to);
+        s.put_bare(to, piece);
+        return;
+    }
+    const int count = s.count(from);
     if (piece == 0 && count == 0) return;
     const int state = s.state(from), rotation = s.rotation(from), value = s.value(from);
     if (count <= 1)
@@ -69,6 +81,10 @@ void add_piece(State& s, int to, const Action& a) {
     if (s.stacking()) {
         s.push(to, a.what, a.state, a.rotation, a.value,
                a.state >= 0 || a.rotation >= 0 || a.value >= 0);
+        return;
+    }
+    if (s.layout().bare && a.what > 0 && s.empty(to)) {
+        s.put_bare(to, a.what);
         return;
     }
     if (s.what(to) == 0) {
@@ -206,7 +222,9 @@ void perform(Context& c, const Action& a) {
         case Act::Remove: {
             const int to = place_to();
             if (to < 0) return;
-            if (!s.stacking())
+            if (s.layout().bare && s.what(to) > 0)
+                s.take_bare(to);
+            else if (!s.stacking())
                 s.clear_site(to);
             else if (a.level_to >= 0)
                 s.remove_level(to, a.level_to);
@@ -314,7 +332,11 @@ void note(Applied& applied, const Action& a) {
     applied.swap |= swap;
     if (a.decision) {
         if (!pass) applied.other_decision = true;
-        if (!applied.decided) applied.decided = true, applied.decision = a;
+        if (!applied.decided) {
+            applied.decided = true;
+            applied.level_from = a.level_from, applied.level_to = a.level_to;
+            applied.kind_from = a.kind_from, applied.kind_to = a.kind_to;
+        }
     }
     if (a.from != off) applied.from_after = a.from;
     if (a.to != off) applied.to_after = a.to;
@@ -368,27 +390,48 @@ void clear_captured(Context& c, Applied& applied, uint32_t flat) {
     waiting.clear();
 }
 
-void store_last(Context& c, uint32_t move, const Applied& applied) {
-    const Move& m = c.arena.move(move);
+void store_last(Context& c, int from, int to, const Applied& applied) {
     Scalars& k = c.scalars();
-    k.last_from = m.from;
-    k.last_to = m.to;
-    k.last_level_from = applied.decided ? std::max<int>(0, applied.decision.level_from) : 0;
-    k.last_level_to = applied.decided ? std::max<int>(0, applied.decision.level_to) : 0;
+    k.last_from = from;
+    k.last_to = to;
+    k.last_level_from = std::max(0, applied.level_from);
+    k.last_level_to = std::max(0, applied.level_to);
     k.last_from_after = applied.from_after;
     k.last_to_after = applied.to_after;
     k.last_pass = applied.pass && !applied.other_decision;
-    k.last_kind_from = applied.decision.kind_from;
-    k.last_kind_to = applied.decision.kind_to;
+    k.last_kind_from = applied.kind_from;
+    k.last_kind_to = applied.kind_to;
 }
 
 }  // namespace
+
+namespace {
+// Everything that a generator has now is done, one move after another.
+void follow(Context& c, const MovesNode& node, Applied& applied, uint32_t flat) {
+    MoveList list;
+    node.eval(c, list);
+    for (uint32_t m = list.first; m != none;) {
+        const uint32_t next = c.arena.move(m).next;
+        apply_move(c, m, false, applied, flat);
+        m = next;
+    }
+}
+}  // namespace
+
+void apply_single(Context& c, const Single& single, Applied& applied) {
+    perform(c, single.action);
+    note(applied, single.action);
+    store_last(c, single.from, single.to, applied);
+    if (single.following == 0) return;
+    for (int n = 0; n < single.following; ++n) follow(c, *single.follows[n], applied, none);
+    store_last(c, single.from, single.to, applied);
+}
 
 void apply_move(Context& c, uint32_t move, bool stored, Applied& applied, uint32_t flat) {
     const bool sequence = stored && c.program.wants.to_clear;
     if (sequence && flat == none) flat = c.arena.add_move();
     for (uint32_t n = c.arena.move(move).first_action; n != none;) {
-        const Action a = c.arena.action(n);
+        const Action& a = c.arena.action(n);
         n = a.next;
         if (a.act == Act::Nested) {
             apply_move(c, a.nested, false, applied, flat);
@@ -398,20 +441,18 @@ void apply_move(Context& c, uint32_t move, bool stored, Applied& applied, uint32
         note(applied, a);
         if (flat != none) c.arena.append_action(flat, a);
     }
-    if (stored) store_last(c, move, applied);
-    for (uint32_t n = c.arena.move(move).first_then; n != none;) {
-        const Arena::CellItem item = c.arena.cell(n);
+    const Move& m = c.arena.move(move);
+    const uint32_t first_then = m.first_then;
+    const int from = m.from, to = m.to;
+    if (stored) store_last(c, from, to, applied);
+    if (first_then == none && !sequence) return;
+    for (uint32_t n = first_then; n != none;) {
+        const Arena::Follow item = c.arena.follow(n);
         n = item.next;
-        MoveList following;
-        item.node->eval(c, following);
-        for (uint32_t m = following.first; m != none;) {
-            const uint32_t next = c.arena.move(m).next;
-            apply_move(c, m, false, applied, flat);
-            m = next;
-        }
+        follow(c, *item.node, applied, flat);
     }
     if (sequence && !applied.next_set) clear_captured(c, applied, flat);
-    if (stored) store_last(c, move, applied);
+    if (stored) store_last(c, from, to, applied);
 }
 
 }  // namespace omnilude::ludeme

@@ -77,6 +77,7 @@ struct Board {
     SiteTables tables[kinds];
     std::vector<Container> containers;  // 0 is the board
     std::vector<Component> components;  // 0 is no piece
+    std::vector<uint8_t> owners;        // of the components
     std::vector<Track> tracks;
     std::vector<int32_t> container_of;  // by site number, board and hands
     uint32_t players = 2;

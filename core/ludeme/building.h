@@ -11,6 +11,7 @@ namespace omnilude::ludeme {
 struct Consequence {
     MovesPtr node;
     explicit Consequence(Reader& r) : node(r.moves()) {}
+    int count() const { return node ? 1 : 0; }
     // To the moves of a list that came after `before`; they are made by the mover.
     void attach(Context& c, MoveList& list, uint32_t before, bool set_mover = true) const {
         uint32_t n = before == none ? list.first : c.arena.move(before).next;
@@ -112,25 +113,80 @@ inline void add_single(Context& c, MoveList& out, const Action& action) {
     c.arena.append(out, c.arena.make_move(action));
 }
 
+inline int top_level(const Context& c, Kind kind, int site) {
+    const int place = c.state.place_anywhere(kind, site);
+    return place < 0 ? -1 : c.state.height(place) - 1;
+}
+
+// Whether a generator starts at the site that is in the register `from`.
+inline bool starts_at_register(const IntPtr& from) { return from->slot() == &Registers::from; }
+
+// A site, or those of a region.
+struct Sites {
+    bool many;
+    int one = off;
+    SiteSet set;
+    uint32_t words;
+    Sites(Context& c, const IntNode* site, const RegionNode* region)
+        : many(region != nullptr), words(c.program.words()) {
+        if (many)
+            region->eval(c, set);
+        else
+            one = site->eval(c);
+    }
+    int64_t count() const { return many ? set.count(words) : 1; }
+    int nth(int64_t n) const {
+        if (many) return set.nth(static_cast<uint32_t>(n), words);
+        return n == 0 ? one : off;
+    }
+    // Until it returns true; returns whether it did.
+    template <class Visit>
+    bool any(Visit&& visit) const {
+        return many ? set.any(words, visit) : visit(one);
+    }
+    template <class Visit>
+    void each(Visit&& visit) const {
+        if (many)
+            set.each(words, visit);
+        else
+            visit(one);
+    }
+};
+
+inline Kind kind_at(const Context& c, int kind, int site) {
+    const Board& b = c.program.board;
+    if (static_cast<size_t>(site) < b.container_of.size() &&
+        b.container_of[static_cast<size_t>(site)] > 0 && kind != Vertex && kind != Edge)
+        return Cell;
+    return kind >= 0 ? static_cast<Kind>(kind) : b.kind;
+}
+
 // A copy of the state to try moves on, for as long as it lives. Moves that were made meanwhile
 // stay in the arena, as they may be part of what comes of it.
 class Trial {
   public:
-    explicit Trial(Context& c) : context(c.program, copy(c), c.arena, c.random) {
+    // Whole plies can be made only on a whole copy: they record the position.
+    enum Extent { Moves, Plies };
+    explicit Trial(Context& c, Extent extent = Moves)
+        : context(c.program, copy(c, extent), c.arena, c.random,
+                  extent == Moves ? c.state.records() : nullptr) {
         context.registers = c.registers;
         context.threat_test = c.threat_test;
         context.no_moves_test = c.no_moves_test;
     }
     ~Trial() { context.arena.release_state(); }
-    void reset(const Context& c) {
-        std::memcpy(context.state.block(), c.state.block(), c.program.layout.bytes);
-    }
+    Trial(const Trial&) = delete;
+    Trial& operator=(const Trial&) = delete;
     Context context;
 
   private:
-    static uint8_t* copy(Context& c) {
+    static uint8_t* copy(Context& c, Extent extent) {
+        const Layout& layout = c.program.layout;
         uint8_t* bytes = c.arena.state_bytes();
-        std::memcpy(bytes, c.state.block(), c.program.layout.bytes);
+        std::memcpy(bytes, c.state.block(), layout.trial_bytes);
+        if (extent == Plies)
+            std::memcpy(bytes + layout.trial_bytes, c.state.records() + layout.trial_bytes,
+                        layout.bytes - layout.trial_bytes);
         return bytes;
     }
 };

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ludeme/building.h"
+#include "ludeme/ways.h"
 
 namespace omnilude::ludeme {
 
@@ -28,50 +29,64 @@ struct Custodial final : MovesNode {
           apply(r),
           then(r) {}
 
-    void eval(Context& c, MoveList& out) const override {
+    // Calls `found(sites)` for every run that is shut in, until it returns true.
+    template <class Found>
+    bool each_run(Context& c, Found&& found) const {
         const int f = from->eval(c);
-        if (!on_board(c.program, kind, f)) return;
+        if (!on_board(c.program, kind, f)) return false;
         Registers& g = c.registers;
         const Keep keep_from(g.from), keep_to(g.to), keep_between(g.between);
         int least = 0, most = endless;
         if (range) range->eval(c, least, most);
-        const uint32_t before = out.last;
         for (int number : rays_of(c.program, kind, f, direction)) {
             const auto sites = ray(c.program, kind, number);
             const auto length = static_cast<int>(sites.size());
             auto site = [&](int n) { return static_cast<int>(sites[static_cast<size_t>(n)]); };
-            if (most == 1) {
-                if (length < 3) continue;
-                g.between = site(1);
-                if (!target->eval(c)) continue;
-                g.to = site(2);
-                if (!ally->eval(c)) continue;
-                g.between = site(1);
-                apply.eval(c, out);
-                continue;
-            }
             int i = 1;
             while (i < length && i <= most) {
                 g.between = site(i);
                 if (!target->eval(c)) break;
                 ++i;
             }
-            if (i == 1) continue;
+            // A run of one must have a site behind it; a longer one may end at the edge.
+            if (i == 1 || (most == 1 && length < 3)) continue;
             g.to = i < length ? site(i) : off;
             if (!ally->eval(c)) continue;
-            for (int n = 1; n < i; ++n) {
-                g.between = site(n);
+            if (found(sites.subspan(1, static_cast<size_t>(i) - 1))) return true;
+        }
+        return false;
+    }
+
+    void eval(Context& c, MoveList& out) const override {
+        const uint32_t before = out.last;
+        each_run(c, [&](std::span<const int32_t> run) {
+            for (int s : run) {
+                c.registers.between = s;
                 apply.eval(c, out);
             }
-        }
+            return false;
+        });
         if (then.node) then.attach(c, out, before, false);
+    }
+    bool any(Context& c) const override {
+        const Arena::Mark mark = c.arena.mark();
+        MoveList list;
+        const bool found = each_run(c, [&](std::span<const int32_t> run) {
+            for (size_t n = 0; n < run.size() && list.empty(); ++n) {
+                c.registers.between = run[n];
+                apply.eval(c, list);
+            }
+            return !list.empty();
+        });
+        c.arena.release(mark);
+        return found;
     }
 };
 
 struct Enclose final : MovesNode {
     Kind kind;
     IntPtr from;
-    DirectionsPtr directions;
+    Ways ways;
     BoolPtr target;
     Apply apply;
     IntPtr exceptions;
@@ -79,7 +94,7 @@ struct Enclose final : MovesNode {
     explicit Enclose(Reader& r)
         : kind(r.kind()),
           from(r.integer()),
-          directions(r.directions()),
+          ways(r.program, kind, r.directions()),
           target(r.boolean()),
           apply(r),
           exceptions(r.integer()),
@@ -98,47 +113,37 @@ struct Enclose final : MovesNode {
             return target->eval(c);
         };
         const uint32_t words = c.program.words(), before = out.last;
-        std::vector<int32_t> around;
-        for (int d : DirectionList(c, *directions, kind, f))
-            for (int b : steps_of(c.program, kind, f, d))
-                if ((is_target(b) || (allowed > 0 && empty(b))) &&
-                    std::find(around.begin(), around.end(), b) == around.end())
-                    around.push_back(b);
+        WayBuffer for_start, buffer;
+        const auto around = ways.steps(c, f, for_start);
         SiteSet checked;
         checked.clear(words);
-        std::vector<int32_t> group;
+        Group group(words);
         for (int a : around) {
+            if (!is_target(a) && !(allowed > 0 && empty(a))) continue;
             if (checked.has(static_cast<uint32_t>(a))) continue;
-            group.assign(1, a);
-            SiteSet inside;
-            inside.clear(words);
-            inside.add(static_cast<uint32_t>(a));
+            for (uint32_t n = 0; n < group.size; ++n) group.inside.remove(group.sites[n]);
+            group.size = 0;
+            group.add(a);
             int left = allowed - (empty(a) ? 1 : 0);
             bool free = false;
-            for (size_t n = 0; n < group.size() && !free; ++n)
-                for (int d : DirectionList(c, *directions, kind, group[n])) {
-                    for (int b : steps_of(c.program, kind, group[n], d)) {
-                        if (inside.has(static_cast<uint32_t>(b))) continue;
-                        if (is_target(b)) {
-                            inside.add(static_cast<uint32_t>(b));
-                            group.push_back(b);
-                        } else if (empty(b)) {
-                            if (left > 0) {
-                                --left;
-                                inside.add(static_cast<uint32_t>(b));
-                                group.push_back(b);
-                            } else {
-                                free = true;
-                                break;
-                            }
+            for (uint32_t n = 0; n < group.size && !free; ++n)
+                for (int b : ways.steps(c, group.sites[n], buffer)) {
+                    if (group.has(b)) continue;
+                    if (is_target(b)) {
+                        group.add(b);
+                    } else if (empty(b)) {
+                        if (left-- > 0) {
+                            group.add(b);
+                        } else {
+                            free = true;
+                            break;
                         }
                     }
-                    if (free) break;
                 }
-            for (int s : group) checked.add(static_cast<uint32_t>(s));
+            for (uint32_t n = 0; n < group.size; ++n) checked.add(group.sites[n]);
             if (free) continue;
-            for (int s : group) {
-                g.between = s;
+            for (uint32_t n = 0; n < group.size; ++n) {
+                g.between = group.sites[n];
                 apply.eval(c, out);
             }
         }
@@ -264,7 +269,8 @@ struct Intervene final : MovesNode {
         for (int number : distinct_rays_of(c.program, kind, f, direction)) {
             const int opposite = t.opposite[static_cast<size_t>(number)];
             if (opposite < 0) continue;
-            std::vector<int32_t> one, other;
+            const NumberBuffer one_room(c), other_room(c);
+            std::vector<int32_t>&one = *one_room, &other = *other_room;
             run(number, one);
             run(opposite, other);
             auto fits = [&](size_t size) {
@@ -300,7 +306,8 @@ struct Attract final : MovesNode {
         const uint32_t before = out.last;
         for (int number : rays_of(c.program, kind, f, direction)) {
             const auto sites = ray(c.program, kind, number);
-            std::vector<int32_t> pieces;
+            const NumberBuffer pieces_room(c);
+            std::vector<int32_t>& pieces = *pieces_room;
             for (size_t n = 1; n < sites.size(); ++n) {
                 const int what = c.state.what(c.state.place(kind, sites[n]));
                 if (what == 0) continue;
@@ -509,10 +516,8 @@ struct Sow final : MovesNode {
     // What was sown is tried out; captures are judged by the board right after sowing.
     void add_captures(Context& c, uint32_t move, int s, size_t i,
                       const std::vector<TrackElement>& e) const {
-        uint8_t* copy = c.arena.state_bytes();
-        std::memcpy(copy, c.state.block(), c.program.layout.bytes);
-        Context trial(c.program, copy, c.arena, c.random);
-        trial.registers = c.registers;
+        Trial sown(c);
+        Context& trial = sown.context;
         Applied applied;
         apply_move(trial, move, false, applied);
         for (size_t n = 0; n <= e.size(); ++n) {
@@ -520,22 +525,17 @@ struct Sow final : MovesNode {
             trial.registers.from = s;
             MoveList found;
             capture->eval(trial, found);
-            uint8_t* again = c.arena.state_bytes();
-            std::memcpy(again, copy, c.program.layout.bytes);
-            Context further(c.program, again, c.arena, c.random);
-            further.registers = trial.registers;
             for (uint32_t m = found.first; m != none;) {
                 const uint32_t next = c.arena.move(m).next;
-                std::memcpy(again, copy, c.program.layout.bytes);
+                Trial further(trial);
                 const uint32_t flat = c.arena.add_move();
                 Applied ignored;
-                apply_move(further, m, false, ignored, flat);
+                apply_move(further.context, m, false, ignored, flat);
                 for (uint32_t a = c.arena.move(flat).first_action; a != none;
                      a = c.arena.action(a).next)
                     c.arena.append_action(move, Action(c.arena.action(a)));
                 m = next;
             }
-            c.arena.release_state();
             if (backtracking) {
                 if (!backtracking->eval(trial)) break;
                 if (i >= e.size() || e[i].previous == off) break;
@@ -554,7 +554,6 @@ struct Sow final : MovesNode {
                 break;
             }
         }
-        c.arena.release_state();
     }
 };
 

@@ -2,22 +2,18 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ludeme/reader.h"
+#include "ludeme/building.h"
 
 namespace omnilude::ludeme {
 
 namespace {
 
-template <class F>
-void add_comparison(Makers<BoolPtr>& m, const char* name, F f) {
-    m[name] = [f](Reader& r) {
-        auto a = r.integer(), b = r.integer();
-        return make_bool([a = std::move(a), b = std::move(b), f](Context& c) {
-            const int x = a->eval(c);
-            return f(x, b->eval(c));
-        });
-    };
-}
+struct Always final : BoolNode {
+    bool value;
+    explicit Always(bool v) : value(v) {}
+    bool eval(Context&) const override { return value; }
+    const bool* constant() const override { return &value; }
+};
 
 template <class F>
 void add_flag(Makers<BoolPtr>& m, const char* name, F f) {
@@ -29,12 +25,6 @@ bool same_sets(Context& c, const RegionNode& a, const RegionNode& b) {
     a.eval(c, x);
     b.eval(c, y);
     return std::memcmp(x.bits, y.bits, c.program.words() * sizeof(uint64_t)) == 0;
-}
-
-bool in_movers_team(const Context& c, int id) {
-    const auto mover = static_cast<uint32_t>(c.scalars().mover);
-    if (id < 1 || id > static_cast<int>(c.program.players())) return false;
-    return c.state.team(static_cast<uint32_t>(id)) == c.state.team(mover);
 }
 
 // Whether the player that moves next could not move at all.
@@ -60,60 +50,52 @@ bool next_is_stuck(Context& c) {
     return k.stalemated >> next & 1;
 }
 
-// Whether an enemy of a piece could move to where it is.
-bool threatened_at(Context& c, Kind kind, int piece, int site, const MovesNode* moves,
-                   bool set_next) {
+// Whether an enemy of a player could move to a site. All that is set for it is put back.
+bool attacked_at(Context& c, int owner, int site, const MovesNode* moves, bool set_next) {
     const Program& program = c.program;
-    const int owner = program.board.components[static_cast<size_t>(piece)].owner;
-    const Arena::Mark mark = c.arena.mark();
-    uint8_t* copy = c.arena.state_bytes();
-    std::memcpy(copy, c.state.block(), program.layout.bytes);
-    Context trial(program, copy, c.arena, c.random);
-    trial.registers = c.registers;
-    trial.threat_test = true;
-    Scalars& k = trial.scalars();
+    Scalars& k = c.scalars();
+    const int mover = k.mover, next = k.next, previous = k.previous;
+    const Registers registers = c.registers;
+    const bool threat_test = c.threat_test, no_moves_test = c.no_moves_test;
+    c.threat_test = true;
+    c.no_moves_test = false;
     k.previous = owner;
-    const int place = trial.state.place(kind, site);
-    if (place >= 0 && !trial.state.stacking())
-        trial.state.set_site(place, owner, piece, -1, -1, -1, -1);
     bool found = false;
     for (int enemy = 1; enemy <= static_cast<int>(program.players()) && !found; ++enemy) {
         if (enemy == owner) continue;
         k.mover = enemy;
         if (set_next) k.next = owner;
-        const auto phase = static_cast<size_t>(trial.state.phase(static_cast<uint32_t>(enemy)));
+        const auto phase = static_cast<size_t>(c.state.phase(static_cast<uint32_t>(enemy)));
         const MovesNode* rule = moves ? moves : program.phases[phase].play.get();
-        found = rule->can_move_to(trial, site);
+        found = rule->can_move_to(c, site);
     }
-    c.arena.release(mark);
+    k.mover = mover;
+    k.next = next;
+    k.previous = previous;
+    c.registers = registers;
+    c.threat_test = threat_test;
+    c.no_moves_test = no_moves_test;
     return found;
+}
+
+// Whether an enemy of a piece could move to a site if it were there.
+bool threatened_at(Context& c, Kind kind, int piece, int site, const MovesNode* moves,
+                   bool set_next) {
+    const int owner = c.state.owner_of(piece);
+    const int place = c.state.place(kind, site);
+    if (place < 0 || c.state.stacking() ||
+        (c.state.what(place) == piece && c.state.who(place) == owner))
+        return attacked_at(c, owner, site, moves, set_next);
+    Trial trial(c);
+    trial.context.state.set_site(place, owner, piece, -1, -1, -1, -1);
+    return attacked_at(trial.context, owner, site, moves, set_next);
 }
 
 }  // namespace
 
 void add_conditions(Makers<BoolPtr>& m) {
-    m["true"] = [](Reader&) { return make_bool([](Context&) { return true; }); };
-    m["false"] = [](Reader&) { return make_bool([](Context&) { return false; }); };
-    m["not"] = [](Reader& r) {
-        auto a = r.boolean();
-        return make_bool([a = std::move(a)](Context& c) { return !a->eval(c); });
-    };
-    m["and"] = [](Reader& r) {
-        auto list = r.booleans();
-        return make_bool([list = std::move(list)](Context& c) {
-            for (const auto& item : list)
-                if (!item->eval(c)) return false;
-            return true;
-        });
-    };
-    m["or"] = [](Reader& r) {
-        auto list = r.booleans();
-        return make_bool([list = std::move(list)](Context& c) {
-            for (const auto& item : list)
-                if (item->eval(c)) return true;
-            return false;
-        });
-    };
+    m["true"] = [](Reader&) { return BoolPtr(std::make_unique<Always>(true)); };
+    m["false"] = [](Reader&) { return BoolPtr(std::make_unique<Always>(false)); };
     m["xor"] = [](Reader& r) {
         auto a = r.boolean(), b = r.boolean();
         return make_bool([a = std::move(a), b = std::move(b)](Context& c) {
@@ -127,49 +109,18 @@ void add_conditions(Makers<BoolPtr>& m) {
             return test->eval(c) ? a->eval(c) : b && b->eval(c);
         });
     };
-    add_comparison(m, "=", [](int a, int b) { return a == b; });
-    add_comparison(m, "!=", [](int a, int b) { return a != b; });
-    add_comparison(m, "<", [](int a, int b) { return a < b; });
-    add_comparison(m, "<=", [](int a, int b) { return a <= b; });
-    add_comparison(m, ">", [](int a, int b) { return a > b; });
-    add_comparison(m, ">=", [](int a, int b) { return a >= b; });
     m["same"] = [](Reader& r) {
         auto a = r.region(), b = r.region();
         return make_bool(
             [a = std::move(a), b = std::move(b)](Context& c) { return same_sets(c, *a, *b); });
     };
     // --- sites ---
-    m["is Empty"] = [](Reader& r) {
-        const Kind kind = r.kind();
-        auto site = r.integer();
-        return make_bool([=, site = std::move(site)](Context& c) {
-            const int place = c.state.place_anywhere(kind, site->eval(c));
-            return place >= 0 && c.state.empty(place);
-        });
-    };
-    m["is Occupied"] = [](Reader& r) {
-        const Kind kind = r.kind();
-        auto site = r.integer();
-        return make_bool([=, site = std::move(site)](Context& c) {
-            const int place = c.state.place_anywhere(kind, site->eval(c));
-            return place >= 0 && c.state.what(place) != 0;
-        });
-    };
-    m["is In"] = [](Reader& r) {
-        auto site = r.integer();
-        auto region = r.region();
-        return make_bool([site = std::move(site), region = std::move(region)](Context& c) {
-            const int s = site->eval(c);
-            if (s < 0 || static_cast<uint32_t>(s) >= c.program.words() * 64) return false;
-            if (const SiteSet* fixed = region->fixed()) return fixed->has(static_cast<uint32_t>(s));
-            return region->contains(c, s);
-        });
-    };
     m["all In"] = [](Reader& r) {
         auto sites = r.array();
         auto region = r.region();
         return make_bool([sites = std::move(sites), region = std::move(region)](Context& c) {
-            std::vector<int32_t> list;
+            const NumberBuffer list_room(c);
+            std::vector<int32_t>& list = *list_room;
             sites->eval(c, list);
             return std::all_of(list.begin(), list.end(),
                                [&](int s) { return s >= 0 && region->contains(c, s); });
@@ -178,7 +129,8 @@ void add_conditions(Makers<BoolPtr>& m) {
     m["in Array"] = [](Reader& r) {
         auto values = r.array(), array = r.array();
         return make_bool([values = std::move(values), array = std::move(array)](Context& c) {
-            std::vector<int32_t> list, all;
+            const NumberBuffer list_room(c), all_room(c);
+            std::vector<int32_t>&list = *list_room, &all = *all_room;
             values->eval(c, list);
             array->eval(c, all);
             return std::all_of(list.begin(), list.end(), [&](int x) {
@@ -212,10 +164,10 @@ void add_conditions(Makers<BoolPtr>& m) {
     m["is Full"] = [](Reader& r) {
         const Kind kind = r.kind();
         return make_bool([kind](Context& c) {
-            const auto count = static_cast<int>(c.program.board.tables[kind].count);
-            for (int site = 0; site < count; ++site)
-                if (c.state.empty(c.state.place(kind, site))) return false;
-            return true;
+            SiteSet sites;
+            sites_of_places(c.program, kind, c.state.empties(), sites);
+            keep_board(c.program, kind, sites);
+            return sites.empty(c.program.words());
         });
     };
     m["is Within"] = [](Reader& r) {
@@ -250,21 +202,6 @@ void add_conditions(Makers<BoolPtr>& m) {
         });
     };
     // --- players ---
-    m["is Enemy"] = [](Reader& r) {
-        auto who = r.integer();
-        return make_bool([who = std::move(who)](Context& c) {
-            const int id = who->eval(c);
-            if (id == 0) return false;
-            return c.program.has_teams() ? !in_movers_team(c, id) : id != c.scalars().mover;
-        });
-    };
-    m["is Friend"] = [](Reader& r) {
-        auto who = r.integer();
-        return make_bool([who = std::move(who)](Context& c) {
-            const int id = who->eval(c);
-            return c.program.has_teams() ? in_movers_team(c, id) : id == c.scalars().mover;
-        });
-    };
     m["is Active"] = [](Reader& r) {
         auto who = r.integer();
         return make_bool([who = std::move(who)](Context& c) {
@@ -346,18 +283,10 @@ void add_conditions(Makers<BoolPtr>& m) {
         auto moves = r.moves();
         return make_bool([moves = std::move(moves)](Context& c) {
             if (!c.program.wants.visited) return moves->can_move(c);
-            const Arena::Mark mark = c.arena.mark();
-            uint8_t* copy = c.arena.state_bytes();
-            std::memcpy(copy, c.state.block(), c.program.layout.bytes);
-            Context trial(c.program, copy, c.arena, c.random);
-            trial.registers = c.registers;
-            trial.threat_test = c.threat_test;
-            trial.no_moves_test = c.no_moves_test;
-            trial.state.visit(c.scalars().last_from);
-            trial.state.visit(c.scalars().last_to);
-            const bool can = moves->can_move(trial);
-            c.arena.release(mark);
-            return can;
+            Trial trial(c);
+            trial.context.state.visit(c.scalars().last_from);
+            trial.context.state.visit(c.scalars().last_to);
+            return moves->can_move(trial.context);
         });
     };
     m["is Threatened"] = [](Reader& r) {
@@ -380,12 +309,15 @@ void add_conditions(Makers<BoolPtr>& m) {
                 const int what = piece->eval(c);
                 if (what < 1) return false;
                 if (!site && !region) {
+                    const auto owner = static_cast<uint32_t>(c.state.owner_of(what));
+                    const auto first = static_cast<int>(c.program.layout.layer[kind]);
                     const auto count = static_cast<int>(c.program.board.tables[kind].count);
-                    for (int s = 0; s < count; ++s)
-                        if (c.state.what(c.state.place(kind, s)) == what) {
-                            sites.add(static_cast<uint32_t>(s));
-                            break;
-                        }
+                    each_bit(c.state.owned(owner), c.program.words(), [&](int place) {
+                        if (place < first || place >= first + count) return false;
+                        if (c.state.what(place) != what) return false;
+                        sites.add(static_cast<uint32_t>(place - first));
+                        return true;
+                    });
                 }
                 return sites.any(c.program.words(), [&](int s) {
                     return threatened_at(c, kind, what, s, moves.get(), false);
@@ -414,7 +346,8 @@ void add_conditions(Makers<BoolPtr>& m) {
         auto array = r.array();
         auto test = r.boolean();
         return make_bool([array = std::move(array), test = std::move(test)](Context& c) {
-            std::vector<int32_t> list;
+            const NumberBuffer list_room(c);
+            std::vector<int32_t>& list = *list_room;
             array->eval(c, list);
             const Keep keep(c.registers.value);
             return std::all_of(list.begin(), list.end(), [&](int v) {

@@ -3,12 +3,11 @@
 #include <limits>
 
 #include "ludeme/reader.h"
+#include "ludeme/ways.h"
 
 namespace omnilude::ludeme {
 
 namespace {
-
-constexpr int infinite = 1'000'000'000;
 
 // The sites of an argument that is a site or a region.
 void gather(Context& c, const IntNode* site, const RegionNode* region, SiteSet& out) {
@@ -44,6 +43,20 @@ std::shared_ptr<PieceCount> read_piece_count(Reader& r) {
     return p;
 }
 
+// Places with a piece of an owner: everywhere, or on the sites of the board of one kind.
+int count_owned(const Context& c, uint32_t owner, int kind) {
+    const uint64_t* places = c.state.owned(owner);
+    if (kind < 0) {
+        int total = 0;
+        for (uint32_t w = 0; w < c.program.words(); ++w) total += std::popcount(places[w]);
+        return total;
+    }
+    SiteSet sites;
+    sites_of_places(c.program, static_cast<Kind>(kind), places, sites);
+    keep_board(c.program, static_cast<Kind>(kind), sites);
+    return static_cast<int>(sites.count(c.program.words()));
+}
+
 int count_pieces(Context& c, const PieceCount& p, bool any) {
     uint32_t ids = 0;
     if (p.role >= 0) {
@@ -52,10 +65,16 @@ int count_pieces(Context& c, const PieceCount& p, bool any) {
         const int id = p.of->eval(c);
         ids = id >= 0 ? 1u << id : 0;
     }
-    SiteSet inside;
-    if (p.in) p.in->eval(c, inside);
     const State& s = c.state;
     const Layout& layout = c.program.layout;
+    if (!p.in && !p.test && !p.named && !s.stacking() && !layout.wants.count) {
+        int total = 0;
+        for (uint32_t owner = 0; owner < layout.owners; ++owner)
+            if (ids >> owner & 1) total += count_owned(c, owner, p.kind);
+        return total;
+    }
+    SiteSet inside;
+    if (p.in) p.in->eval(c, inside);
     const Keep keep_site(c.registers.site), keep_level(c.registers.level);
     auto fits = [&](int piece) {
         return !p.named ||
@@ -95,67 +114,111 @@ int count_pieces(Context& c, const PieceCount& p, bool any) {
     return total;
 }
 
-// Groups of sites that pass a test; `visit` gets each group.
+// Groups of sites that pass a test; `visit` gets the size of each.
 template <class Visit>
-void each_group(Context& c, Kind kind, const DirectionsNode& directions, const BoolNode* test,
-                const RegionNode* within, Visit&& visit) {
+void each_group(Context& c, const Ways& ways, const BoolNode* test, const RegionNode* within,
+                Visit&& visit) {
+    const Kind kind = ways.kind();
     const uint32_t words = c.program.words();
-    const auto count = static_cast<int>(c.program.board.tables[kind].count);
-    const Keep keep(c.registers.to);
-    SiteSet passing, seen;
-    passing.clear(words);
-    seen.clear(words);
-    for (int site = 0; site < count; ++site) {
-        c.registers.to = site;
-        const bool fits = test ? test->eval(c) : c.state.what(c.state.place(kind, site)) != 0;
-        if (fits) passing.add(static_cast<uint32_t>(site));
+    SiteSet passing;
+    if (!test || !test->sites_where(c, &Registers::to, kind, passing)) {
+        const auto count = static_cast<int>(c.program.board.tables[kind].count);
+        const Keep keep(c.registers.to);
+        passing.clear(words);
+        for (int site = 0; site < count; ++site) {
+            c.registers.to = site;
+            const bool fits = test ? test->eval(c) : c.state.what(c.state.place(kind, site)) != 0;
+            if (fits) passing.add(static_cast<uint32_t>(site));
+        }
     }
     SiteSet starts;
-    if (within)
+    starts.copy(passing, words);
+    if (within) {
         within->eval(c, starts);
-    else
-        starts.copy(passing, words);
-    std::vector<int32_t> group;
-    for (int site = 0; site < count; ++site) {
-        const auto n = static_cast<uint32_t>(site);
-        if (!starts.has(n) || !passing.has(n) || seen.has(n)) continue;
-        group.clear();
-        grow_group(c, kind, site, directions, group, seen,
-                   [&](int next) { return passing.has(static_cast<uint32_t>(next)); });
-        visit(group);
+        for (uint32_t w = 0; w < words; ++w) starts.bits[w] &= passing.bits[w];
+    }
+    for (int site = starts.first(words); site >= 0; site = starts.first(words)) {
+        SiteSet inside;
+        inside.clear(words);
+        if (!ways.flood(passing, site, inside)) {
+            Group group(words);
+            grow_group(c, ways, site, group,
+                       [&](int next) { return passing.has(static_cast<uint32_t>(next)); });
+            inside.copy(group.inside, words);
+        }
+        for (uint32_t w = 0; w < words; ++w) {
+            starts.bits[w] &= ~inside.bits[w];
+            // What is joined by steps that do not lead back belongs to the first group alone.
+            passing.bits[w] &= ~inside.bits[w];
+        }
+        visit(static_cast<int>(inside.count(words)));
     }
 }
 
-int count_liberties(Context& c, Kind kind, int start, const DirectionsNode& directions,
-                    const BoolNode* test, int enough) {
+int count_liberties(Context& c, const Ways& ways, int start, const BoolNode* test) {
+    const Kind kind = ways.kind();
     if (!on_board(c.program, kind, start)) return 0;
     const uint32_t words = c.program.words();
     const Keep keep_to(c.registers.to), keep_from(c.registers.from);
-    SiteSet inside, liberties;
-    inside.clear(words);
-    liberties.clear(words);
     const int what = c.state.what(c.state.place(kind, start));
-    c.registers.from = start;
-    std::vector<int32_t> group;
-    c.registers.to = start;
-    if (!test || test->eval(c))
-        grow_group(c, kind, start, directions, group, inside, [&](int next) {
-            if (c.state.what(c.state.place(kind, next)) != what) return false;
-            c.registers.to = next;
-            return !test || test->eval(c);
-        });
+    c.registers.from = c.registers.to = start;
+    if (test && !test->eval(c)) return 0;
+    Group group(words);
+    grow_group(c, ways, start, group, [&](int next) {
+        if (c.state.what(c.state.place(kind, next)) != what) return false;
+        c.registers.to = next;
+        return !test || test->eval(c);
+    });
+    SiteSet liberties;
+    liberties.clear(words);
     int found = 0;
-    for (int at : group)
-        for (int d : DirectionList(c, directions, kind, at))
-            for (int next : steps_of(c.program, kind, at, d)) {
-                const auto n = static_cast<uint32_t>(next);
-                if (inside.has(n) || liberties.has(n)) continue;
-                if (c.state.what(c.state.place(kind, next)) != 0) continue;
-                liberties.add(n);
-                if (++found >= enough) return found;
-            }
+    WayBuffer buffer;
+    for (uint32_t n = 0; n < group.size; ++n)
+        for (int next : ways.steps(c, group.sites[n], buffer)) {
+            const auto at = static_cast<uint32_t>(next);
+            if (group.has(next) || liberties.has(at)) continue;
+            if (c.state.what(c.state.place(kind, next)) != 0) continue;
+            liberties.add(at);
+            ++found;
+        }
     return found;
 }
+
+// Whether a group has more liberties than none: one is enough to know.
+bool has_liberty(Context& c, const Ways& ways, int start) {
+    const Kind kind = ways.kind();
+    if (!on_board(c.program, kind, start)) return false;
+    const int what = c.state.what(c.state.place(kind, start));
+    if (what == 0) return false;  // what is empty around it belongs to the group
+    Group group(c.program.words());
+    group.add(start);
+    WayBuffer buffer;
+    for (uint32_t n = 0; n < group.size; ++n)
+        for (int next : ways.steps(c, group.sites[n], buffer)) {
+            const int there = c.state.what(c.state.place(kind, next));
+            if (there == 0 && !group.has(next)) return true;
+            if (there == what && !group.has(next)) group.add(next);
+        }
+    return false;
+}
+
+struct Liberties final : IntNode {
+    Kind kind;
+    IntPtr site;
+    Ways ways;
+    BoolPtr test;
+    explicit Liberties(Reader& r)
+        : kind(r.kind()),
+          site(r.integer()),
+          ways(r.program, kind, r.directions()),
+          test(r.boolean()) {}
+    int eval(Context& c) const override {
+        return count_liberties(c, ways, site->eval(c), test.get());
+    }
+    bool is_positive(Context& c) const override {
+        return test ? eval(c) > 0 : has_liberty(c, ways, site->eval(c));
+    }
+};
 
 }  // namespace
 
@@ -228,66 +291,49 @@ void add_count_functions(Makers<IntPtr>& m) {
     };
     m["count Groups"] = [](Reader& r) {
         const Kind kind = r.kind();
-        auto directions = r.directions();
+        auto ways = std::make_shared<Ways>(r.program, kind, r.directions());
         auto test = r.boolean();
         auto least = r.integer();
-        return make_int([=, directions = std::move(directions), test = std::move(test),
-                         least = std::move(least)](Context& c) {
+        return make_int([=, test = std::move(test), least = std::move(least)](Context& c) {
             const int smallest = least ? least->eval(c) : 0;
             int groups = 0;
-            each_group(c, kind, *directions, test.get(), nullptr, [&](const auto& group) {
-                groups += static_cast<int>(group.size()) >= smallest;
-            });
+            each_group(c, *ways, test.get(), nullptr,
+                       [&](int size) { groups += size >= smallest; });
             return groups;
         });
     };
     m["count SizeBiggestGroup"] = [](Reader& r) {
         const Kind kind = r.kind();
-        auto directions = r.directions();
+        auto ways = std::make_shared<Ways>(r.program, kind, r.directions());
         auto region = r.region();
         auto test = r.boolean();
-        return make_int([=, directions = std::move(directions), region = std::move(region),
-                         test = std::move(test)](Context& c) {
+        return make_int([=, region = std::move(region), test = std::move(test)](Context& c) {
             int biggest = 0;
-            each_group(c, kind, *directions, test.get(), region.get(), [&](const auto& group) {
-                biggest = std::max(biggest, static_cast<int>(group.size()));
-            });
+            each_group(c, *ways, test.get(), region.get(),
+                       [&](int size) { biggest = std::max(biggest, size); });
             return biggest;
         });
     };
-    m["count Liberties"] = [](Reader& r) {
-        const Kind kind = r.kind();
-        auto site = r.integer();
-        auto directions = r.directions();
-        auto test = r.boolean();
-        return make_int([=, site = std::move(site), directions = std::move(directions),
-                         test = std::move(test)](Context& c) {
-            return count_liberties(c, kind, site->eval(c), *directions, test.get(), infinite);
-        });
-    };
+    m["count Liberties"] = [](Reader& r) { return IntPtr(std::make_unique<Liberties>(r)); };
     m["size Group"] = [](Reader& r) {
         const Kind kind = r.kind();
         auto site = r.integer();
-        auto directions = r.directions();
+        auto ways = std::make_shared<Ways>(r.program, kind, r.directions());
         auto test = r.boolean();
-        return make_int([=, site = std::move(site), directions = std::move(directions),
-                         test = std::move(test)](Context& c) {
+        return make_int([=, site = std::move(site), test = std::move(test)](Context& c) {
             const int start = site->eval(c);
             if (!on_board(c.program, kind, start)) return 0;
             const Keep keep_to(c.registers.to), keep_from(c.registers.from);
-            SiteSet inside;
-            inside.clear(c.program.words());
             const int what = c.state.what(c.state.place(kind, start));
-            c.registers.from = start;
-            c.registers.to = start;
+            c.registers.from = c.registers.to = start;
             if (test && !test->eval(c)) return 0;
-            std::vector<int32_t> group;
-            grow_group(c, kind, start, *directions, group, inside, [&](int next) {
+            Group group(c.program.words());
+            grow_group(c, *ways, start, group, [&](int next) {
                 if (!test) return c.state.what(c.state.place(kind, next)) == what;
                 c.registers.to = next;
                 return test->eval(c);
             });
-            return static_cast<int>(group.size());
+            return static_cast<int>(group.size);
         });
     };
     m["size Territory"] = [](Reader& r) {
@@ -300,7 +346,8 @@ void add_count_functions(Makers<IntPtr>& m) {
             SiteSet seen;
             seen.clear(words);
             int total = 0;
-            std::vector<int32_t> group;
+            const NumberBuffer group_room(c);
+            std::vector<int32_t>& group = *group_room;
             for (int start = 0; start < count; ++start) {
                 if (seen.has(static_cast<uint32_t>(start))) continue;
                 if (c.state.what(c.state.place(kind, start)) != 0) continue;

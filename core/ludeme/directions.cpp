@@ -41,6 +41,9 @@ struct Absolute final : DirectionsNode {
     void eval(Context&, Kind, int, int, std::vector<int32_t>& out) const override {
         out.insert(out.end(), list.begin(), list.end());
     }
+    std::span<const int32_t> view(Context&, Kind, int, int, std::vector<int32_t>&) const override {
+        return list;
+    }
     const std::vector<int32_t>* fixed() const override { return &list; }
 };
 
@@ -92,6 +95,15 @@ struct Relatives final : DirectionsNode {
     std::vector<int32_t> list;
     int relation = 3;
     bool by_site = false;
+    bool turning = false;  // pieces of the game may be turned
+
+    static bool is_along(int symbol) {
+        return symbol == static_cast<int>(Relative::SameDirection) ||
+               symbol == static_cast<int>(Relative::OppositeDirection);
+    }
+    bool by_facing() const override {
+        return !turning && std::none_of(list.begin(), list.end(), is_along);
+    }
 
     void eval(Context& c, Kind kind, int site, int given,
               std::vector<int32_t>& out) const override {
@@ -103,78 +115,104 @@ struct Relatives final : DirectionsNode {
             const int next = turn_until(known, compass_index(facing), 1);
             if (next >= 0) facing = next;
         }
+        const Scalars& k = c.scalars();
+        for (int symbol : list) {
+            if (!is_along(symbol))
+                add(known, facing, static_cast<Relative>(symbol), out);
+            else if (symbol == static_cast<int>(Relative::SameDirection))
+                add_along(c, kind, known, k.last_from, k.last_to, out);
+            else
+                add_along(c, kind, known, k.last_to, k.last_from, out);
+        }
+    }
+
+    void find(const Program& program, Kind kind, int site, int facing,
+              std::vector<int32_t>& out) const override {
+        const auto known = supported(program, kind, relation, site, by_site);
+        for (int symbol : list) add(known, facing, static_cast<Relative>(symbol), out);
+    }
+
+    static void add(std::span<const int32_t> known, int facing, Relative symbol,
+                    std::vector<int32_t>& out) {
         const int index = compass_index(facing);
         auto tick = [&](int n) {
-            return compass[static_cast<size_t>(((index + n) % 16 + 16) % 16)];
-        };
-        auto add = [&](int d) {
+            const int d = compass[static_cast<size_t>(((index + n) % 16 + 16) % 16)];
             if (has(known, d)) out.push_back(d);
         };
         auto sweep = [&](int first, int last, int by) {
-            for (int n = first; n != last + by; n += by) add(tick(n));
+            for (int n = first; n != last + by; n += by) tick(n);
         };
         auto turn = [&](int from, int by) {
             const int d = turn_until(known, index + from, by);
             if (d >= 0) out.push_back(d);
         };
-        for (int symbol : list) switch (static_cast<Relative>(symbol)) {
-                case Relative::Forward:
-                    add(tick(0));
-                    break;
-                case Relative::Backward:
-                    add(tick(8));
-                    break;
-                case Relative::Rightward:
-                    add(tick(4));
-                    break;
-                case Relative::Leftward:
-                    add(tick(-4));
-                    break;
-                case Relative::Forwards:
-                    sweep(-3, 3, 1);
-                    break;
-                case Relative::Backwards:
-                    sweep(5, 11, 1);
-                    break;
-                case Relative::Rightwards:
-                    sweep(1, 7, 1);
-                    break;
-                case Relative::Leftwards:
-                    sweep(-1, -7, -1);
-                    break;
-                case Relative::FR:
-                    turn(0, 1);
-                    break;
-                case Relative::FL:
-                    turn(0, -1);
-                    break;
-                case Relative::BR:
-                    turn(8, 1);
-                    break;
-                case Relative::BL:
-                    turn(8, -1);
-                    break;
-                case Relative::SameDirection:
-                    add_along(c, kind, known, c.scalars().last_from, c.scalars().last_to, out);
-                    break;
-                case Relative::OppositeDirection:
-                    add_along(c, kind, known, c.scalars().last_to, c.scalars().last_from, out);
-                    break;
-            }
+        switch (symbol) {
+            case Relative::Forward:
+                return tick(0);
+            case Relative::Backward:
+                return tick(8);
+            case Relative::Rightward:
+                return tick(4);
+            case Relative::Leftward:
+                return tick(-4);
+            case Relative::Forwards:
+                return sweep(-3, 3, 1);
+            case Relative::Backwards:
+                return sweep(5, 11, 1);
+            case Relative::Rightwards:
+                return sweep(1, 7, 1);
+            case Relative::Leftwards:
+                return sweep(-1, -7, -1);
+            case Relative::FR:
+                return turn(0, 1);
+            case Relative::FL:
+                return turn(0, -1);
+            case Relative::BR:
+                return turn(8, 1);
+            case Relative::BL:
+                return turn(8, -1);
+            case Relative::SameDirection:
+            case Relative::OppositeDirection:
+                return;
+        }
     }
 };
 
 struct FromTo final : DirectionsNode {
     Kind own_kind;
     IntPtr from, to;
-    void eval(Context& c, Kind, int, int, std::vector<int32_t>& out) const override {
-        const int a = from->eval(c), b = to->eval(c);
-        if (!on_board(c.program, own_kind, a) || !on_board(c.program, own_kind, b)) return;
-        for (int d : supported(c.program, own_kind, 0, a, false))
-            for (int number : rays_of(c.program, own_kind, a, d)) {
-                const auto sites = ray(c.program, own_kind, number);
-                if (std::find(sites.begin() + 1, sites.end(), b) != sites.end()) out.push_back(d);
+    uint32_t sites;
+    Lists table;  // by both sites
+    explicit FromTo(Reader& r) : own_kind(r.kind()), from(r.integer()), to(r.integer()) {
+        const SiteTables& t = r.program.board.tables[own_kind];
+        sites = t.count;
+        std::vector<std::vector<int32_t>> ends(sites);
+        for (uint32_t a = 0; a < sites; ++a) {
+            for (auto& list : ends) list.clear();
+            for (int d : supported(r.program, own_kind, 0, static_cast<int>(a), false))
+                for (int number : rays_of(r.program, own_kind, static_cast<int>(a), d)) {
+                    const auto ray = t.rays[static_cast<size_t>(number)];
+                    for (size_t n = 1; n < ray.size(); ++n)
+                        if (std::find(ray.begin() + 1, ray.begin() + static_cast<long>(n),
+                                      ray[n]) == ray.begin() + static_cast<long>(n))
+                            ends[static_cast<size_t>(ray[n])].push_back(d);
+                }
+            for (const auto& list : ends) {
+                table.items.insert(table.items.end(), list.begin(), list.end());
+                table.start.push_back(static_cast<uint32_t>(table.items.size()));
             }
+        }
+    }
+    void eval(Context& c, Kind kind, int site, int facing,
+              std::vector<int32_t>& out) const override {
+        const auto list = view(c, kind, site, facing, out);
+        out.insert(out.end(), list.begin(), list.end());
+    }
+    std::span<const int32_t> view(Context& c, Kind, int, int,
+                                  std::vector<int32_t>&) const override {
+        const int a = from->eval(c), b = to->eval(c);
+        if (!on_board(c.program, own_kind, a) || !on_board(c.program, own_kind, b)) return {};
+        return table[static_cast<size_t>(a) * sites + static_cast<size_t>(b)];
     }
 };
 
@@ -216,16 +254,29 @@ struct Algebra final : DirectionsNode {
     void eval(Context& c, Kind kind, int site, int facing,
               std::vector<int32_t>& out) const override {
         if (!on_board(c.program, kind, site)) return;
-        std::vector<int32_t> first, second, x, y;
+        std::vector<int32_t> first, second;
         a->eval(c, kind, site, facing, first);
         b->eval(c, kind, site, facing, second);
-        expand(c.program, kind, site, first, x);
-        expand(c.program, kind, site, second, y);
+        combine(c.program, kind, site, first, second, out);
+    }
+    bool by_facing() const override { return a->by_facing() && b->by_facing(); }
+    void find(const Program& program, Kind kind, int site, int facing,
+              std::vector<int32_t>& out) const override {
+        std::vector<int32_t> first, second;
+        a->find(program, kind, site, facing, first);
+        b->find(program, kind, site, facing, second);
+        combine(program, kind, site, first, second, out);
+    }
+    void combine(const Program& program, Kind kind, int site, const std::vector<int32_t>& first,
+                 const std::vector<int32_t>& second, std::vector<int32_t>& out) const {
+        std::vector<int32_t> x, y;
+        expand(program, kind, site, first, x);
+        expand(program, kind, site, second, y);
         for (int d : x)
-            if (!difference || std::find(y.begin(), y.end(), d) == y.end()) out.push_back(d);
+            if (!difference || !has(y, d)) out.push_back(d);
         if (!difference)
             for (int d : y)
-                if (std::find(x.begin(), x.end(), d) == x.end()) out.push_back(d);
+                if (!has(x, d)) out.push_back(d);
     }
 };
 
@@ -235,6 +286,13 @@ struct Either final : DirectionsNode {
     void eval(Context& c, Kind kind, int site, int facing,
               std::vector<int32_t>& out) const override {
         (test->eval(c) ? a : b)->eval(c, kind, site, facing, out);
+    }
+    const DirectionsNode& chosen(Context& c) const override {
+        return (test->eval(c) ? a : b)->chosen(c);
+    }
+    void list_choices(std::vector<const DirectionsNode*>& out) const override {
+        a->list_choices(out);
+        b->list_choices(out);
     }
 };
 
@@ -251,15 +309,10 @@ void add_directions(Makers<DirectionsPtr>& m) {
         node->list = r.numbers();
         node->relation = r.number();
         node->by_site = r.flag();
+        node->turning = r.program.wants.rotation;
         return DirectionsPtr(std::move(node));
     };
-    m["from to"] = [](Reader& r) {
-        auto node = std::make_unique<FromTo>();
-        node->own_kind = r.kind();
-        node->from = r.integer();
-        node->to = r.integer();
-        return DirectionsPtr(std::move(node));
-    };
+    m["from to"] = [](Reader& r) { return DirectionsPtr(std::make_unique<FromTo>(r)); };
     auto algebra = [&m](const char* name, bool difference) {
         m[name] = [difference](Reader& r) {
             auto node = std::make_unique<Algebra>();

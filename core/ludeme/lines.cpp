@@ -3,10 +3,59 @@
 #include <array>
 
 #include "ludeme/reader.h"
+#include "ludeme/ways.h"
 
 namespace omnilude::ludeme {
 
 namespace {
+
+constexpr size_t most_regions = 64;
+
+// Sites to look at from each site for lines of one length through it, run by run: away along a
+// ray, then along the opposite one. Runs are equally long; a site that is no site ends them.
+class LineRuns {
+  public:
+    LineRuns(const SiteTables& t, int direction, int reach, bool use_opposites, int nowhere)
+        : stride_(static_cast<size_t>(reach) + 1) {
+        for (uint32_t site = 0; site < t.count; ++site) {
+            const size_t at = static_cast<size_t>(direction) * t.count + site;
+            for (int number : t.distinct_at[at]) {
+                const int opposite = t.opposite[static_cast<size_t>(number)];
+                add(t.rays[static_cast<size_t>(number)], nowhere);
+                if (opposite >= 0 && use_opposites)
+                    add(t.rays[static_cast<size_t>(opposite)], nowhere);
+                else
+                    add({}, nowhere);
+            }
+            starts_.push_back(static_cast<uint32_t>(runs_.size()));
+        }
+    }
+    // Whether some line of pieces like that on a site is long enough, or exactly so long.
+    bool any(const uint16_t* what, int site, int length, bool exact) const {
+        const int own = what[site];
+        const int16_t* run = runs_.data() + starts_[static_cast<size_t>(site)];
+        const int16_t* const end = runs_.data() + starts_[static_cast<size_t>(site) + 1];
+        for (; run != end; run += 2 * stride_) {
+            // Most sites have no such piece beside them: one branch for both sides.
+            if ((what[run[0]] != own) & (what[run[stride_]] != own)) continue;
+            int count = 1;
+            for (const int16_t* s = run; what[*s] == own; ++s) ++count;
+            for (const int16_t* s = run + stride_; what[*s] == own; ++s) ++count;
+            if (exact ? count == length : count >= length) return true;
+        }
+        return false;
+    }
+
+  private:
+    void add(std::span<const int32_t> sites, int nowhere) {
+        for (size_t n = 1; n <= stride_; ++n)
+            runs_.push_back(
+                static_cast<int16_t>(n < sites.size() && n < stride_ ? sites[n] : nowhere));
+    }
+    size_t stride_;
+    std::vector<uint32_t> starts_{0};
+    std::vector<int16_t> runs_;
+};
 
 struct Line {
     Kind kind;
@@ -19,6 +68,7 @@ struct Line {
     BoolPtr exact, contiguous, test;
     bool by_level, top, use_opposites;
     IntPtr how_many;
+    std::unique_ptr<LineRuns> runs;  // where nothing is asked of a line but its length
 };
 
 // The pieces that may make up a line, as bits where there are few components, else a list.
@@ -78,7 +128,7 @@ bool flat_line_through(Context& c, const Line& line, int pivot, int length, bool
     auto walk = [&](int number, int& count) {
         const auto sites = t.rays[static_cast<size_t>(number)];
         for (size_t n = 1; n < sites.size(); ++n) {
-            c.registers.to = sites[n];
+            if (line.test) c.registers.to = sites[n];
             const int piece = c.state.what(c.state.place(line.kind, sites[n]));
             if (wanted.has(piece) && (!line.test || line.test->eval(c))) {
                 ++count;
@@ -213,36 +263,39 @@ bool stack_line(Context& c, const Line& line) {
     return false;
 }
 
-bool connected(Context& c, Kind kind, int start, int need, const DirectionsNode& directions,
-               std::vector<const SiteSet*> regions, int owner) {
-    if (!on_board(c.program, kind, start)) return false;
+// Whether the group of a site touches as many of the regions as are needed.
+bool connected(Context& c, const Ways& ways, int start, int need,
+               std::span<const SiteSet* const> regions, int owner) {
+    const Kind kind = ways.kind();
+    if (need < 1 || !on_board(c.program, kind, start)) return false;
     const int who = c.state.who(c.state.place(kind, start));
     if (who <= 0) return false;
-    int got = 0;
-    auto touch = [&](int site) {
-        for (size_t n = regions.size(); n-- > 0;)
-            if (regions[n]->has(static_cast<uint32_t>(site))) {
-                regions.erase(regions.begin() + static_cast<long>(n));
-                if (++got == need) return true;
-            }
-        return false;
-    };
-    if (touch(start)) return true;
+    const uint32_t words = c.program.words();
+    int touched = 0;
+    for (const SiteSet* region : regions) touched += region->has(static_cast<uint32_t>(start));
+    if (touched >= need) return true;
     if (owner >= 0 && who != owner) return false;
-    SiteSet inside;
-    inside.clear(c.program.words());
-    std::vector<int32_t> group{start};
-    inside.add(static_cast<uint32_t>(start));
-    for (size_t n = 0; n < group.size(); ++n)
-        for (int d : DirectionList(c, directions, kind, group[n]))
-            for (int next : steps_of(c.program, kind, group[n], d)) {
-                if (inside.has(static_cast<uint32_t>(next))) continue;
-                if (c.state.who(c.state.place(kind, next)) != who) continue;
-                inside.add(static_cast<uint32_t>(next));
-                group.push_back(next);
-                if (touch(next)) return true;
-            }
-    return false;
+    SiteSet theirs, inside;
+    inside.clear(words);
+    sites_of_places(c.program, kind, c.state.owned(static_cast<uint32_t>(who)), theirs);
+    auto touches = [&](const SiteSet& set) {
+        int count = 0;
+        for (const SiteSet* region : regions) {
+            uint64_t common = 0;
+            for (uint32_t w = 0; w < words; ++w) common |= region->bits[w] & set.bits[w];
+            count += common != 0;
+        }
+        return count;
+    };
+    // A player that has nothing in too many of the regions cannot have joined them.
+    if (!c.program.wants.count && touches(theirs) < need) return false;
+    if (c.state.stacking() || c.program.wants.count || !ways.flood(theirs, start, inside)) {
+        Group group(words);
+        grow_group(c, ways, start, group,
+                   [&](int next) { return c.state.who(c.state.place(kind, next)) == who; });
+        inside.copy(group.inside, words);
+    }
+    return touches(inside) >= need;
 }
 
 // Whether pieces around some site shut it in.
@@ -279,7 +332,8 @@ bool loop_around(Context& c, const Loop& loop, uint32_t surround, int candidate,
                 if (out) return false;
             }
         }
-    std::vector<int32_t> border;
+    const NumberBuffer border_room(c);
+    std::vector<int32_t>& border = *border_room;
     for (int site : inside)
         for (int x : steps_of(program, loop.kind, site, direction::Orthogonal))
             if (!known.has(static_cast<uint32_t>(x)) &&
@@ -287,7 +341,8 @@ bool loop_around(Context& c, const Loop& loop, uint32_t surround, int candidate,
                 border.push_back(x);
     for (int b : border)
         if (who(b) != colour) return false;
-    std::vector<int32_t> chain;
+    const NumberBuffer chain_room(c);
+    std::vector<int32_t>& chain = *chain_room;
     size_t at = 0, before = 0;
     for (;;) {
         if (border.empty() || at >= border.size()) return false;
@@ -341,7 +396,21 @@ void add_line_conditions(Makers<BoolPtr>& m) {
         line->top = r.flag();
         line->use_opposites = r.flag();
         line->how_many = r.integer();
+        const bool plain = line->length->constant() && !line->through_any && line->role < 0 &&
+                           line->whats.empty() && !line->contiguous && !line->test &&
+                           !line->how_many && !r.program.wants.stacking;
+        if (plain && *line->length->constant() > 1)
+            line->runs = std::make_unique<LineRuns>(
+                r.program.board.tables[line->kind], line->direction, *line->length->constant(),
+                line->use_opposites, r.program.layout.nowhere(line->kind));
         return make_bool([line](Context& c) {
+            if (line->runs) {
+                const int site = line->through->eval(c);
+                if (!on_board(c.program, line->kind, site)) return false;
+                const bool exact = line->exact && line->exact->eval(c);
+                return line->runs->any(c.state.pieces(line->kind), site, *line->length->constant(),
+                                       exact);
+            }
             return c.state.stacking() ? stack_line(c, *line) : flat_line(c, *line);
         });
     };
@@ -355,7 +424,8 @@ void add_line_conditions(Makers<BoolPtr>& m) {
         return make_bool([=, start = std::move(start), whats = std::move(whats)](Context& c) {
             const int s = start->eval(c);
             if (!on_board(c.program, kind, s)) return false;
-            std::vector<int32_t> wanted;
+            const NumberBuffer wanted_room(c);
+            std::vector<int32_t>& wanted = *wanted_room;
             for (const auto& what : whats) wanted.push_back(what->eval(c));
             const int own = c.state.what(c.state.place(kind, s));
             if (whats.empty()) wanted.push_back(own);
@@ -380,15 +450,14 @@ void add_group_conditions(Makers<BoolPtr>& m) {
     m["is Connected"] = [](Reader& r) {
         const Kind kind = r.kind();
         auto number = r.integer(), start = r.integer();
-        auto directions = r.directions();
+        auto ways = std::make_shared<Ways>(r.program, kind, r.directions());
         const int role = r.number();  // or -1
         auto regions = r.regions();
         // For a role: the regions of each player.
         std::vector<std::vector<RegionPtr>> owned(static_cast<size_t>(r.number()));
         for (auto& list : owned) list = r.regions();
         return make_bool([=, number = std::move(number), start = std::move(start),
-                          directions = std::move(directions), regions = std::move(regions),
-                          owned = std::move(owned)](Context& c) {
+                          regions = std::move(regions), owned = std::move(owned)](Context& c) {
             const std::vector<RegionPtr>* used = &regions;
             int owner = -1;
             if (role >= 0) {
@@ -396,18 +465,18 @@ void add_group_conditions(Makers<BoolPtr>& m) {
                 if (owner < 0 || static_cast<size_t>(owner) >= owned.size()) return false;
                 used = &owned[static_cast<size_t>(owner)];
             }
-            std::vector<SiteSet> evaluated(used->size());
-            std::vector<const SiteSet*> sets;
+            std::array<const SiteSet*, most_regions> sets;
+            std::vector<SiteSet> evaluated;
+            if (used->size() > sets.size()) throw GameError("is Connected: too many regions");
             for (size_t n = 0; n < used->size(); ++n) {
-                if (const SiteSet* fixed = (*used)[n]->fixed()) {
-                    sets.push_back(fixed);
-                    continue;
-                }
+                sets[n] = (*used)[n]->fixed();
+                if (sets[n]) continue;
+                evaluated.resize(used->size());
                 (*used)[n]->eval(c, evaluated[n]);
-                sets.push_back(&evaluated[n]);
+                sets[n] = &evaluated[n];
             }
-            const int need = number ? number->eval(c) : static_cast<int>(sets.size());
-            return connected(c, kind, start->eval(c), need, *directions, std::move(sets), owner);
+            const int need = number ? number->eval(c) : static_cast<int>(used->size());
+            return connected(c, *ways, start->eval(c), need, {sets.data(), used->size()}, owner);
         });
     };
     m["is Loop"] = [](Reader& r) {
@@ -430,7 +499,8 @@ void add_group_conditions(Makers<BoolPtr>& m) {
                 if (id >= 0) surround |= 1u << id;
             }
             const int colour = loop->colour->eval(c);
-            std::vector<int32_t> candidates;
+            const NumberBuffer candidates_room(c);
+            std::vector<int32_t>& candidates = *candidates_room;
             for (int x : steps_of(c.program, loop->kind, start, direction::Adjacent)) {
                 if (loop->outer.has(static_cast<uint32_t>(x))) continue;
                 const int who = c.state.who(c.state.place(loop->kind, x));
@@ -444,10 +514,9 @@ void add_group_conditions(Makers<BoolPtr>& m) {
     };
     m["all Groups"] = [](Reader& r) {
         const Kind kind = r.kind();
-        auto directions = r.directions();
+        auto ways = std::make_shared<Ways>(r.program, kind, r.directions());
         auto of = r.boolean(), test = r.boolean();
-        return make_bool([=, directions = std::move(directions), of = std::move(of),
-                          test = std::move(test)](Context& c) {
+        return make_bool([=, of = std::move(of), test = std::move(test)](Context& c) {
             const uint32_t words = c.program.words();
             const auto count = static_cast<int>(c.program.board.tables[kind].count);
             const int mover = c.scalars().mover;
@@ -461,16 +530,14 @@ void add_group_conditions(Makers<BoolPtr>& m) {
                 if (!of && c.state.who(place) != mover) continue;
                 c.registers.from = c.registers.to = site;
                 if (of && !of->eval(c)) continue;
-                std::vector<int32_t> group;
-                SiteSet inside;
-                inside.clear(words);
-                grow_group(c, kind, site, *directions, group, inside, [&](int next) {
+                Group group(words);
+                grow_group(c, *ways, site, group, [&](int next) {
                     if (!of) return c.state.who(c.state.place(kind, next)) == mover;
                     c.registers.to = next;
                     return of->eval(c);
                 });
-                for (int member : group) seen.add(static_cast<uint32_t>(member));
-                c.registers.region = &inside;
+                for (uint32_t w = 0; w < words; ++w) seen.bits[w] |= group.inside.bits[w];
+                c.registers.region = &group.inside;
                 const bool fine = test->eval(c);
                 c.registers.region = before;
                 if (!fine) return false;

@@ -57,6 +57,7 @@ void read_board(Reader& r, Board& board) {
         piece.flip_a = r.number();
         piece.flip_b = r.number();
         piece.faces = r.numbers();
+        board.owners.push_back(static_cast<uint8_t>(piece.owner));
     }
     board.tracks.resize(static_cast<size_t>(r.number()));
     for (Track& track : board.tracks) {
@@ -114,6 +115,7 @@ void read_phases(Reader& r, Program& program) {
             next.condition = r.boolean();
             next.target = r.number();
         }
+        program.phases_change |= !phase.next.empty();
         if (!phase.play) throw GameError("encoded rules: a phase without moves");
     }
 }
@@ -161,6 +163,7 @@ std::unique_ptr<Program> load_program(const std::vector<std::string>& symbols,
           &meta.repeat_positional_turn, &meta.repeat_situational_turn, &meta.no_suicide,
           &meta.cycle, &program->all_pass_ends, &program->stochastic})
         *flag = r.flag();
+    program->records = meta.no_repeat() || meta.cycle;
     program->start.resize(static_cast<size_t>(r.number()));
     for (auto& rule : program->start) rule = r.start_rule();
     read_phases(r, *program);

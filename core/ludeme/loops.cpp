@@ -1,8 +1,8 @@
-// Generators that make moves for each piece, site, direction and so on.
+// Generators that make moves for each site, direction and so on.
 #include <algorithm>
-#include <atomic>
 
 #include "ludeme/building.h"
+#include "ludeme/ways.h"
 
 namespace omnilude::ludeme {
 
@@ -10,164 +10,17 @@ namespace {
 
 constexpr int longest_loop = 10000;
 
-struct ForEachPiece final : MovesNode {
-    int on;  // kind, or -1
-    bool named;
-    std::vector<int32_t> components;
-    int container;  // number, or -2: any hand of the player
-    MovesPtr moves;
-    std::vector<MovesPtr> own;  // by component, where `moves` is not given
-    int role;                   // or -1
-    IntPtr player;
-    bool top;
-    Consequence then;
-    static constexpr int64_t unknown = -2;
-    mutable std::atomic<int64_t> each_piece_{unknown};
-    explicit ForEachPiece(Reader& r)
-        : on(r.number()),
-          named(r.flag()),
-          components(r.numbers()),
-          container(r.number()),
-          moves(r.moves()),
-          own(r.move_list()),
-          role(r.number()),
-          player(r.integer()),
-          top(r.flag()),
-          then(r) {}
-
-    bool considered(int piece) const {
-        return !named || std::find(components.begin(), components.end(), piece) != components.end();
-    }
-
-    // Calls `visit(generator)` for every piece with the registers set, until it returns true.
-    template <class Visit>
-    bool each(Context& c, Visit&& visit) const {
-        if (c.scalars().over) return false;
-        const Program& program = c.program;
-        const auto everybody = static_cast<int>(program.players()) + 1;
-        const bool all =
-            role == static_cast<int>(Role::All) || role == static_cast<int>(Role::Each);
-        const int p = role >= 0 ? program.id_of(c, role) : player->eval(c);
-        if (!all && (p < 0 || p > everybody)) return false;
-        const Layout& layout = program.layout;
-        for (uint32_t owner = 0; owner < layout.owners; ++owner) {
-            if (!all && static_cast<int>(owner) != p) continue;
-            const uint64_t* owned = c.state.owned(owner);
-            SiteSet places;
-            std::memcpy(places.bits, owned, layout.words * sizeof(uint64_t));
-            const bool stop = places.any(layout.words, [&](int place) {
-                return at_place(c, place, static_cast<int>(owner), p, visit);
-            });
-            if (stop) return true;
-        }
-        return false;
-    }
-
-    template <class Visit>
-    bool at_place(Context& c, int place, int owner, int p, Visit& visit) const {
-        const Program& program = c.program;
-        const Layout& layout = program.layout;
-        int kind = 0;
-        for (int k = 0; k < 3; ++k)
-            if (layout.layer_size[k] && static_cast<uint32_t>(place) >= layout.layer[k] &&
-                static_cast<uint32_t>(place) < layout.layer[k] + layout.layer_size[k])
-                kind = k;
-        const int site = place - static_cast<int>(layout.layer[kind]);
-        if (on >= 0 && kind != on) return false;
-        const Container& box =
-            program.board.containers[static_cast<size_t>(std::max(0, container))];
-        if (container == 0) {
-            if (static_cast<uint32_t>(site) >= program.board.tables[kind].count) return false;
-            if (kind == Cell && static_cast<size_t>(site) < program.board.container_of.size() &&
-                program.board.container_of[static_cast<size_t>(site)] != 0)
-                return false;
-        } else if (static_cast<uint32_t>(site) < box.first_site ||
-                   static_cast<uint32_t>(site) >= box.first_site + box.sites || kind != Cell) {
-            return false;
-        }
-        const int height = c.state.height(place);
-        for (int level = 0; level < height; ++level) {
-            const int piece = c.state.what(place, level);
-            if (program.board.components[static_cast<size_t>(piece)].owner != owner) continue;
-            if (!considered(piece)) continue;
-            if (top && level != height - 1) continue;
-            const MovesNode* generator =
-                moves ? moves.get() : own[static_cast<size_t>(piece)].get();
-            if (!generator) continue;
-            const Keep keep_from(c.registers.from), keep_level(c.registers.level);
-            c.registers.from = site;
-            c.registers.level = level;
-            Scalars& k = c.scalars();
-            const int mover = k.mover, next = k.next, previous = k.previous;
-            const bool other = p != mover && p > 0 && p <= static_cast<int>(program.players());
-            if (other) k.previous = mover, k.next = mover, k.mover = p;
-            const bool stop = visit(*generator);
-            if (other) k.mover = mover, k.next = next, k.previous = previous;
-            if (stop) return true;
-        }
-        return false;
-    }
-
-    void eval(Context& c, MoveList& out) const override {
-        const uint32_t before = out.last;
-        each(c, [&](const MovesNode& generator) {
-            generator.eval(c, out);
-            return false;
-        });
-        then.attach(c, out, before);
-    }
-    // The greatest number of draws that a piece has.
-    int64_t draws_of_piece() const {
-        if (moves) return moves->most_draws();
-        int64_t most = 0;
-        for (const auto& one : own) {
-            const int64_t here = one ? one->most_draws() : 0;
-            if (here < 0) return -1;
-            most = std::max(most, here);
-        }
-        return most;
-    }
-    int64_t draws(Context& c) const override {
-        const bool all =
-            role == static_cast<int>(Role::All) || role == static_cast<int>(Role::Each);
-        if (each_piece_ == unknown) each_piece_ = draws_of_piece();
-        if (all || c.state.stacking() || each_piece_ < 0) return -1;
-        const int p = role >= 0 ? c.program.id_of(c, role) : player->eval(c);
-        if (c.scalars().over || p < 0 || p > static_cast<int>(c.program.players()) + 1) return 0;
-        int64_t pieces = 0;
-        const uint64_t* owned = c.state.owned(static_cast<uint32_t>(p));
-        for (uint32_t w = 0; w < c.program.words(); ++w) pieces += std::popcount(owned[w]);
-        return pieces * each_piece_;
-    }
-    bool draw(Context& c, int64_t number, MoveList& out) const override {
-        const int p = role >= 0 ? c.program.id_of(c, role) : player->eval(c);
-        const int place =
-            SiteSet::nth_bit(c.state.owned(static_cast<uint32_t>(p)),
-                             static_cast<uint32_t>(number / each_piece_), c.program.words());
-        if (place < 0) return false;
-        const int64_t rest = number % each_piece_;
-        const uint32_t before = out.last;
-        auto visit = [&](const MovesNode& generator) {
-            return rest < generator.draws(c) && generator.draw(c, rest, out);
-        };
-        if (!at_place(c, place, p, p, visit)) return false;
-        then.attach(c, out, before);
-        return true;
-    }
-    bool can_move(Context& c) const override {
-        return each(c, [&](const MovesNode& generator) { return generator.can_move(c); });
-    }
-    bool can_move_to(Context& c, int site) const override {
-        return each(c, [&](const MovesNode& generator) { return generator.can_move_to(c, site); });
-    }
-};
-
 struct ForEachSite final : MovesNode {
     RegionPtr region;
     MovesPtr moves, otherwise;
     Consequence then;
+    int64_t most_;  // draws on a site; -1: cannot be drawn from
     explicit ForEachSite(Reader& r)
-        : region(r.region()), moves(r.moves()), otherwise(r.moves()), then(r) {}
+        : region(r.region()),
+          moves(r.moves()),
+          otherwise(r.moves()),
+          then(r),
+          most_(otherwise ? -1 : moves->most_draws(r.program, -1, -1)) {}
     void eval(Context& c, MoveList& out) const override {
         SiteSet sites;
         region->eval(c, sites);
@@ -184,6 +37,43 @@ struct ForEachSite final : MovesNode {
         c.registers.to = old_to;
         c.registers.site = old_site;
         if (then.node) then.attach(c, out, before, false);
+    }
+
+    int singles() const override {
+        const int each = otherwise ? -1 : moves->singles();
+        return each < 0 ? -1 : each + then.count();
+    }
+    bool draw_single(Context& c, int64_t number, Single& single) const override {
+        const int s = region->nth(c, static_cast<uint32_t>(number / most_));
+        if (s < 0) return false;
+        c.registers.to = c.registers.site = s;
+        if (!moves->draw_single(c, number % most_, single)) return false;
+        single.add(then.node.get());
+        return true;
+    }
+    // A number is a site and one of the most draws that there can be on one.
+    int64_t draws(Context& c) const override {
+        return most_ < 0 ? -1 : most_ * static_cast<int64_t>(region->count(c));
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const int s = region->nth(c, static_cast<uint32_t>(number / most_));
+        if (s < 0) return false;
+        const Keep keep_to(c.registers.to), keep_site(c.registers.site);
+        c.registers.to = c.registers.site = s;
+        const uint32_t before = out.last;
+        if (!moves->draw(c, number % most_, out)) return false;
+        if (then.node) then.attach(c, out, before, false);
+        return true;
+    }
+    bool any(Context& c) const override {
+        if (otherwise) return MovesNode::any(c);
+        SiteSet sites;
+        region->eval(c, sites);
+        const Keep keep_to(c.registers.to), keep_site(c.registers.site);
+        return sites.any(c.program.words(), [&](int s) {
+            c.registers.to = c.registers.site = s;
+            return moves->any(c);
+        });
     }
 };
 
@@ -270,7 +160,8 @@ struct ForEachValue final : MovesNode {
         : values(r.array()), least(r.integer()), most(r.integer()), moves(r.moves()), then(r) {}
     void eval(Context& c, MoveList& out) const override {
         const uint32_t before = out.last;
-        std::vector<int32_t> list;
+        const NumberBuffer list_room(c);
+        std::vector<int32_t>& list = *list_room;
         if (values) {
             values->eval(c, list);
         } else {
@@ -292,7 +183,8 @@ struct ForEachPlayer final : MovesNode {
     MovesPtr moves;
     explicit ForEachPlayer(Reader& r) : players(r.array()), moves(r.moves()) {}
     void eval(Context& c, MoveList& out) const override {
-        std::vector<int32_t> ids;
+        const NumberBuffer ids_room(c);
+        std::vector<int32_t>& ids = *ids_room;
         const auto n = static_cast<int>(c.program.players());
         if (players)
             players->eval(c, ids);
@@ -309,13 +201,13 @@ struct ForEachPlayer final : MovesNode {
 
 struct ForEachGroup final : MovesNode {
     Kind kind;
-    DirectionsPtr directions;
+    Ways ways;
     BoolPtr test;
     MovesPtr moves;
     Consequence then;
     explicit ForEachGroup(Reader& r)
         : kind(r.kind()),
-          directions(r.directions()),
+          ways(r.program, kind, r.directions()),
           test(r.boolean()),
           moves(r.moves()),
           then(r) {}
@@ -335,16 +227,14 @@ struct ForEachGroup final : MovesNode {
             if (!test && c.state.who(place) != mover) continue;
             g.from = g.to = s;
             if (test && !test->eval(c)) continue;
-            SiteSet inside;
-            inside.clear(words);
-            std::vector<int32_t> group;
-            grow_group(c, kind, s, *directions, group, inside, [&](int next) {
+            Group group(words);
+            grow_group(c, ways, s, group, [&](int next) {
                 if (!test) return c.state.who(c.state.place(kind, next)) == mover;
                 g.to = next;
                 return test->eval(c);
             });
-            for (int member : group) seen.add(static_cast<uint32_t>(member));
-            g.region = &inside;
+            for (uint32_t w = 0; w < words; ++w) seen.bits[w] |= group.inside.bits[w];
+            g.region = &group.inside;
             moves->eval(c, out);
             g.region = old_region;
         }
@@ -456,7 +346,6 @@ struct ForEachDie final : MovesNode {
 }  // namespace
 
 void add_loops(Makers<MovesPtr>& m) {
-    m["forEach Piece"] = [](Reader& r) { return MovesPtr(std::make_unique<ForEachPiece>(r)); };
     m["forEach Site"] = [](Reader& r) { return MovesPtr(std::make_unique<ForEachSite>(r)); };
     m["forEach Direction"] = [](Reader& r) {
         return MovesPtr(std::make_unique<ForEachDirection>(r));

@@ -37,10 +37,15 @@ class LudemeGame::Workspace {
         program_.legal_moves(c, moves);
         return !c.roll_needed;
     }
-    void play_random(RandomStream& random) {
-        arena.release({0, 0, 0, 0});
+    // Random plies to the end, or to the limit; returns how many.
+    uint64_t play_out(RandomStream& random, uint64_t limit) {
         Context c(program_, block(), arena, &random);
-        program_.apply(c, program_.draw_move(c, random));
+        uint64_t plies = 0;
+        while (!scalars().over && plies < limit) {
+            arena.release({0, 0, 0, 0});
+            plies += program_.play_random(c, random);
+        }
+        return std::min(plies, limit);
     }
     void apply(RandomStream& random, uint32_t move) {
         Context c(program_, block(), arena, &random);
@@ -386,20 +391,18 @@ std::vector<std::string> LudemeGame::facts(const uint8_t* state) const {
 // From the state of the workspace to the end of the game.
 void LudemeGame::play_out(Workspace& w, RandomStream& random, uint32_t max_length, uint64_t& length,
                           PlayoutResult* details) const {
+    if (!details) {
+        length = w.play_out(random, max_length);
+        return;
+    }
     for (length = 0; !w.scalars().over && length < max_length; ++length) {
-        uint32_t mover = details ? player_to_move(w.state(), players_) : 0;
-        if (!details && outcomes_ == 0) {
-            w.play_random(random);
-            continue;
-        }
+        uint32_t mover = player_to_move(w.state(), players_);
         const bool ready = w.list(random, outcomes_ > 0);
         const uint32_t many = ready ? w.moves.count : outcomes_;
-        if (details) {
-            if (!ready) mover = players_;
-            details->legal_moves[mover] += many;
-            details->choices[mover] += many > 1;
-            for (uint32_t r = 0; r < roles(); ++r) details->legal_moves[r] += r != mover;
-        }
+        if (!ready) mover = players_;
+        details->legal_moves[mover] += many;
+        details->choices[mover] += many > 1;
+        for (uint32_t r = 0; r < roles(); ++r) details->legal_moves[r] += r != mover;
         if (!ready) {
             roll(w, static_cast<uint32_t>(random.below(many)));
             continue;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 namespace omnilude::ludeme {
@@ -76,7 +77,6 @@ struct Move {
     bool oriented = true, forced = false;
     uint32_t first_action = none, last_action = none;
     uint32_t first_then = none, last_then = none;
-    uint32_t first_between = none, last_between = none;
     uint32_t next = none;  // in its list
 };
 
@@ -85,30 +85,48 @@ struct MoveList {
     bool empty() const { return count == 0; }
 };
 
+// Items that are given back all at once, down to a mark; their room is kept.
+template <class Item>
+class Pool {
+  public:
+    Item& operator[](uint32_t n) { return items_[n]; }
+    const Item& operator[](uint32_t n) const { return items_[n]; }
+    uint32_t size() const { return used_; }
+    void shrink(uint32_t size) { used_ = size; }
+    uint32_t add(Item item) {  // by value: it may be one of its own
+        if (used_ == items_.size()) items_.resize(items_.size() * 2 + 64);
+        items_[used_] = item;
+        return used_++;
+    }
+
+  private:
+    std::vector<Item> items_;
+    uint32_t used_ = 0;
+};
+
 class Arena {
   public:
     struct Mark {
-        size_t actions, moves, cells, bytes;
+        uint32_t actions, moves, follows;
+        size_t states;
     };
-    Mark mark() const { return {actions_.size(), moves_.size(), cells_.size(), used_}; }
+    Mark mark() const { return {actions_.size(), moves_.size(), follows_.size(), states_}; }
     void release(const Mark& mark) {
-        actions_.resize(mark.actions);
-        moves_.resize(mark.moves);
-        cells_.resize(mark.cells);
-        used_ = mark.bytes;
+        actions_.shrink(mark.actions);
+        moves_.shrink(mark.moves);
+        follows_.shrink(mark.follows);
+        states_ = mark.states;
     }
 
     Action& action(uint32_t n) { return actions_[n]; }
     Move& move(uint32_t n) { return moves_[n]; }
+    const Move& move(uint32_t n) const { return moves_[n]; }
     uint32_t add_action(const Action& action) {
-        actions_.push_back(action);
-        actions_.back().next = none;
-        return static_cast<uint32_t>(actions_.size() - 1);
+        const uint32_t n = actions_.add(action);
+        actions_[n].next = none;
+        return n;
     }
-    uint32_t add_move() {
-        moves_.emplace_back();
-        return static_cast<uint32_t>(moves_.size() - 1);
-    }
+    uint32_t add_move() { return moves_.add(Move()); }
 
     void append_action(uint32_t move, const Action& action) {
         const uint32_t n = add_action(action);
@@ -128,13 +146,14 @@ class Arena {
     }
     // A move with this one action, from and to being those of the action.
     uint32_t make_move(const Action& action) {
-        const uint32_t n = add_move();
-        append_action(n, action);
-        moves_[n].from = action.from;
-        moves_[n].to = action.to;
+        const uint32_t n = add_move(), a = add_action(action);
+        Move& m = moves_[n];
+        m.first_action = m.last_action = a;
+        m.from = action.from;
+        m.to = action.to;
         return n;
     }
-    Action as_action(uint32_t move) {
+    Action as_action(uint32_t move) const {
         Action action;
         action.act = Act::Nested;
         action.nested = move;
@@ -162,48 +181,49 @@ class Arena {
         list.count += more.count;
     }
 
-    // Chains of pointers and numbers.
-    struct CellItem {
-        const MovesNode* node;
-        int32_t number;
-        uint32_t next;
+    // What follows from a move, as a chain.
+    struct Follow {
+        const MovesNode* node = nullptr;
+        uint32_t next = none;
     };
-    const CellItem& cell(uint32_t n) const { return cells_[n]; }
+    const Follow& follow(uint32_t n) const { return follows_[n]; }
     void append_then(uint32_t move, const MovesNode* node) {
+        const uint32_t n = follows_.add({node, none});
         Move& m = moves_[move];
-        append_cell(m.first_then, m.last_then, {node, 0, none});
+        if (m.last_then == none)
+            m.first_then = n;
+        else
+            follows_[m.last_then].next = n;
+        m.last_then = n;
     }
-    void append_between(uint32_t move, int site) {
-        Move& m = moves_[move];
-        append_cell(m.first_between, m.last_between, {nullptr, site, none});
+
+    // Lists of numbers that keep their room; the last that was borrowed is given back first.
+    std::vector<int32_t>& borrow_numbers() {
+        if (borrowed_ == numbers_.size()) numbers_.emplace_back();
+        std::vector<int32_t>& list = numbers_[borrowed_++];
+        list.clear();
+        return list;
     }
+    void return_numbers() { --borrowed_; }
 
     // Scratch for states that are tried out: `mark` and `release` nest.
     void set_block(size_t bytes) { block_ = (bytes + 15) / 16 * 16; }
-    void release_state() { --used_; }
+    void release_state() { --states_; }
     // A copy's worth of bytes, which stays where it is until it is released.
     uint8_t* state_bytes() {
-        if (used_ == blocks_.size()) blocks_.emplace_back(block_ + 16);
+        if (states_ == blocks_.size()) blocks_.emplace_back(block_ + 16);
         return reinterpret_cast<uint8_t*>(
-            (reinterpret_cast<uintptr_t>(blocks_[used_++].data()) + 15) / 16 * 16);
+            (reinterpret_cast<uintptr_t>(blocks_[states_++].data()) + 15) / 16 * 16);
     }
 
   private:
-    void append_cell(uint32_t& first, uint32_t& last, const CellItem& item) {
-        cells_.push_back(item);
-        const auto n = static_cast<uint32_t>(cells_.size() - 1);
-        if (last == none)
-            first = n;
-        else
-            cells_[last].next = n;
-        last = n;
-    }
-
-    std::vector<Action> actions_;
-    std::vector<Move> moves_;
-    std::vector<CellItem> cells_;
+    Pool<Action> actions_;
+    Pool<Move> moves_;
+    Pool<Follow> follows_;
     std::vector<std::vector<uint8_t>> blocks_;
-    size_t used_ = 0, block_ = 0;
+    size_t states_ = 0, block_ = 0;
+    std::deque<std::vector<int32_t>> numbers_;  // which stay where they are
+    size_t borrowed_ = 0;
 };
 
 }  // namespace omnilude::ludeme

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,12 @@ struct Registers {
     uint32_t team = 0;  // bits of players
 };
 
+using Slot = int Registers::*;
+
 struct Context {
-    Context(const Program& p, uint8_t* block, Arena& a, RandomStream* r);
+    // `records`: the block whose records of positions are read, where it is not this one.
+    Context(const Program& p, uint8_t* block, Arena& a, RandomStream* r,
+            uint8_t* records = nullptr);
     const Program& program;
     State state;
     Registers registers;
@@ -34,19 +39,42 @@ struct Context {
     bool threat_test = false;    // within `is Threatened`
     bool no_moves_test = false;  // within `no Moves`
     bool stop_at_roll = false;   // dice that must be rolled are only asked for
-    bool roll_needed = false;
+    bool roll_needed = false;    // or were rolled
+    // How often numbers stood for a move, by generator: whether to draw or to list.
+    struct Luck {
+        const void* node = nullptr;
+        int32_t tries = 0, hits = 0;
+    };
+    Luck luck[8];
     Scalars& scalars() const { return state.scalars(); }
 };
 
 struct IntNode {
     virtual ~IntNode() = default;
     virtual int eval(Context& c) const = 0;
-    virtual bool is_constant() const { return false; }
+    virtual const int* constant() const { return nullptr; }
+    // Whether it depends on no register, only on the state.
+    virtual bool is_steady() const { return constant() != nullptr; }
+    // The register that it is, or null.
+    virtual Slot slot() const { return nullptr; }
+    // Whether it is the owner of the site in a register, or of what is on top there.
+    virtual bool is_owner_at(Kind&, Slot&) const { return false; }
+    // Whether it is more than 0, which may be known sooner than how much.
+    virtual bool is_positive(Context& c) const { return eval(c) > 0; }
 };
+
+// What a site must be for a condition to hold, as bits.
+enum SiteHint : int { MustBeEmpty = 1, MustBeOccupied = 2, MustNotBeOwn = 4 };
 
 struct BoolNode {
     virtual ~BoolNode() = default;
     virtual bool eval(Context& c) const = 0;
+    virtual const bool* constant() const { return nullptr; }
+    // What the site of a kind in a register must be, at least.
+    virtual int hints(Slot, Kind) const { return 0; }
+    // Sets `out` to the sites of the board for which it holds when they are in a register; false:
+    // it cannot be told but by trying.
+    virtual bool sites_where(Context&, Slot, Kind, SiteSet&) const { return false; }
 };
 
 struct RegionNode {
@@ -71,29 +99,77 @@ struct DirectionsNode {
     // Directions as seen from a site. `facing` overrides that of the piece there; -1: it does not.
     virtual void eval(Context& c, Kind kind, int site, int facing,
                       std::vector<int32_t>& out) const = 0;
+    // The same, where there is a list of them already without a copy.
+    virtual std::span<const int32_t> view(Context& c, Kind kind, int site, int facing,
+                                          std::vector<int32_t>& room) const {
+        eval(c, kind, site, facing, room);
+        return room;
+    }
     // The same for every site and position, or null.
     virtual const std::vector<int32_t>* fixed() const { return nullptr; }
+    // Whether they depend on the site and where the piece there faces, and on nothing else.
+    virtual bool by_facing() const { return fixed() != nullptr; }
+    virtual void find(const Program&, Kind, int /*site*/, int /*facing*/,
+                      std::vector<int32_t>& out) const {
+        out.insert(out.end(), fixed()->begin(), fixed()->end());
+    }
+    // That which holds in a position, of those it is made of.
+    virtual const DirectionsNode& chosen(Context&) const { return *this; }
+    virtual void list_choices(std::vector<const DirectionsNode*>& out) const {
+        out.push_back(this);
+    }
 };
 
 struct RangeNode {
     virtual ~RangeNode() = default;
     virtual void eval(Context& c, int& low, int& high) const = 0;
+    virtual bool is_exact() const { return false; }  // both ends are the same
+};
+
+// A move of one action, with what follows from it: the most frequent kind, and cheap to make.
+struct Single {
+    static constexpr int most_follows = 4;
+    Action action;
+    int from = off, to = off;
+    const MovesNode* follows[most_follows];
+    int following = 0;
+    void add(const MovesNode* node) {
+        if (node) follows[following++] = node;
+    }
 };
 
 struct MovesNode {
     virtual ~MovesNode() = default;
     // Appends to `out`.
     virtual void eval(Context& c, MoveList& out) const = 0;
+    // Whether it has any move.
+    virtual bool any(Context& c) const;
+    // Whether it has any that no rule for the whole game forbids.
     virtual bool can_move(Context& c) const;
     virtual bool can_move_to(Context& c, int site) const;
+    // True only if it has no move when a site is in the register `from`.
+    virtual bool rules_out(const Context&, int /*site*/) const { return false; }
 
     // Drawing a move at random without making them all. The numbers from 0 to draws - 1 stand for
     // at most one move each, and every move for one of them. -1: not known how.
-    virtual int64_t draws(Context& c) const;
-    // The same where it does not depend on the position.
-    virtual int64_t most_draws() const { return -1; }
-    // Appends the move of a number; false if it has none.
-    virtual bool draw(Context& c, int64_t number, MoveList& out) const;
+    virtual int64_t draws(Context&) const { return -1; }
+    // Never less than that, for a piece and a site in the register `from`; -1 stands for any.
+    virtual int64_t most_draws(const Program&, int /*piece*/, int /*site*/) const { return -1; }
+    // What it costs to list its moves, in draws, where there are so many.
+    virtual int64_t list_cost(int64_t numbers) const { return numbers; }
+    // Appends the move of a number; false if it has none, as numbers from `draws` on.
+    virtual bool draw(Context&, int64_t, MoveList&) const { return false; }
+    // Whether every number stands for a move: they are counted, not estimated.
+    virtual bool draws_exactly() const { return false; }
+    // Whether all its moves are such, with so many consequences at most; -1: they are not.
+    virtual int singles() const { return -1; }
+    // As `draw`, for such moves.
+    virtual bool draw_single(Context&, int64_t, Single&) const { return false; }
+    // The generator that has all moves in this position, if it is a matter of that; else null.
+    // `follows`: what all of them have as a consequence besides, or null.
+    virtual const MovesNode* narrow(Context&, const MovesNode*& /*follows*/) const {
+        return nullptr;
+    }
 };
 
 using IntPtr = std::unique_ptr<IntNode>;
@@ -103,6 +179,20 @@ using ArrayPtr = std::unique_ptr<ArrayNode>;
 using DirectionsPtr = std::unique_ptr<DirectionsNode>;
 using RangePtr = std::unique_ptr<RangeNode>;
 using MovesPtr = std::unique_ptr<MovesNode>;
+
+// A list of numbers, without allocation once there was one as long, for as long as it lives.
+class NumberBuffer {
+  public:
+    explicit NumberBuffer(Context& c) : arena_(c.arena), list_(arena_.borrow_numbers()) {}
+    ~NumberBuffer() { arena_.return_numbers(); }
+    NumberBuffer(const NumberBuffer&) = delete;
+    NumberBuffer& operator=(const NumberBuffer&) = delete;
+    std::vector<int32_t>& operator*() const { return list_; }
+
+  private:
+    Arena& arena_;
+    std::vector<int32_t>& list_;
+};
 
 // Sets a register for as long as it lives.
 class Keep {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "ludeme/reader.h"
+#include "ludeme/ways.h"
 
 namespace omnilude::ludeme {
 
@@ -14,7 +15,7 @@ struct Constant final : IntNode {
     int value;
     explicit Constant(int v) : value(v) {}
     int eval(Context&) const override { return value; }
-    bool is_constant() const override { return true; }
+    const int* constant() const override { return &value; }
 };
 
 template <class F>
@@ -28,9 +29,29 @@ void add_binary(Makers<IntPtr>& m, const char* name, F f) {
     };
 }
 
+struct Register final : IntNode {
+    Slot own;
+    explicit Register(Slot slot) : own(slot) {}
+    int eval(Context& c) const override { return c.registers.*own; }
+    Slot slot() const override { return own; }
+};
+
+// A number of the state.
 template <class F>
-void add_register(Makers<IntPtr>& m, const char* name, F f) {
-    m[name] = [f](Reader&) { return make_int([f](Context& c) { return f(c); }); };
+struct Steady final : IntNode {
+    F f;
+    explicit Steady(F g) : f(std::move(g)) {}
+    int eval(Context& c) const override { return f(c); }
+    bool is_steady() const override { return true; }
+};
+
+void add_register(Makers<IntPtr>& m, const char* name, Slot slot) {
+    m[name] = [slot](Reader&) { return IntPtr(std::make_unique<Register>(slot)); };
+}
+
+template <class F>
+void add_steady(Makers<IntPtr>& m, const char* name, F f) {
+    m[name] = [f](Reader&) { return IntPtr(std::make_unique<Steady<F>>(f)); };
 }
 
 }  // namespace
@@ -40,7 +61,9 @@ void add_number_functions(Makers<IntPtr>& m) {
     m["role"] = [](Reader& r) -> IntPtr {
         const int role = r.number();
         if (role <= 16) return std::make_unique<Constant>(role);
-        return make_int([role](Context& c) { return c.program.id_of(c, role); });
+        auto id = [role](Context& c) { return c.program.id_of(c, role); };
+        if (role == static_cast<int>(Role::Player)) return make_int(std::move(id));
+        return std::make_unique<Steady<decltype(id)>>(id);
     };
     m["+"] = [](Reader& r) {
         auto list = r.integers();
@@ -77,7 +100,8 @@ void add_number_functions(Makers<IntPtr>& m) {
     m["+Of"] = [](Reader& r) {
         auto a = r.array();
         return make_int([a = std::move(a)](Context& c) {
-            std::vector<int32_t> list;
+            const NumberBuffer list_room(c);
+            std::vector<int32_t>& list = *list_room;
             a->eval(c, list);
             return std::accumulate(list.begin(), list.end(), 0);
         });
@@ -85,7 +109,8 @@ void add_number_functions(Makers<IntPtr>& m) {
     m["*Of"] = [](Reader& r) {
         auto a = r.array();
         return make_int([a = std::move(a)](Context& c) {
-            std::vector<int32_t> list;
+            const NumberBuffer list_room(c);
+            std::vector<int32_t>& list = *list_room;
             a->eval(c, list);
             // Products of many sizes wrap around, as they do where this is recorded.
             uint32_t product = list.empty() ? 0 : 1;
@@ -96,7 +121,8 @@ void add_number_functions(Makers<IntPtr>& m) {
     m["minOf"] = [](Reader& r) {
         auto a = r.array();
         return make_int([a = std::move(a)](Context& c) {
-            std::vector<int32_t> list;
+            const NumberBuffer list_room(c);
+            std::vector<int32_t>& list = *list_room;
             a->eval(c, list);
             return list.empty() ? -1 : *std::min_element(list.begin(), list.end());
         });
@@ -104,7 +130,8 @@ void add_number_functions(Makers<IntPtr>& m) {
     m["maxOf"] = [](Reader& r) {
         auto a = r.array();
         return make_int([a = std::move(a)](Context& c) {
-            std::vector<int32_t> list;
+            const NumberBuffer list_room(c);
+            std::vector<int32_t>& list = *list_room;
             a->eval(c, list);
             return list.empty() ? -1 : *std::max_element(list.begin(), list.end());
         });
@@ -117,39 +144,39 @@ void add_number_functions(Makers<IntPtr>& m) {
         });
     };
     // Registers.
-    add_register(m, "from", [](Context& c) { return c.registers.from; });
-    add_register(m, "to", [](Context& c) { return c.registers.to; });
-    add_register(m, "between", [](Context& c) { return c.registers.between; });
-    add_register(m, "site", [](Context& c) { return c.registers.site; });
-    add_register(m, "level", [](Context& c) { return c.registers.level; });
-    add_register(m, "value", [](Context& c) { return c.registers.value; });
-    add_register(m, "player", [](Context& c) { return c.registers.player; });
-    add_register(m, "pips", [](Context& c) { return c.registers.pips; });
-    add_register(m, "track", [](Context& c) { return c.registers.track; });
+    add_register(m, "from", &Registers::from);
+    add_register(m, "to", &Registers::to);
+    add_register(m, "between", &Registers::between);
+    add_register(m, "site", &Registers::site);
+    add_register(m, "level", &Registers::level);
+    add_register(m, "value", &Registers::value);
+    add_register(m, "player", &Registers::player);
+    add_register(m, "pips", &Registers::pips);
+    add_register(m, "track", &Registers::track);
     // Numbers of the state.
-    add_register(m, "mover", [](Context& c) { return c.scalars().mover; });
-    add_register(m, "next", [](Context& c) { return c.scalars().next; });
-    add_register(m, "prev", [](Context& c) { return c.scalars().previous; });
-    add_register(m, "counter", [](Context& c) { return c.scalars().counter; });
-    add_register(m, "temp", [](Context& c) { return c.scalars().temp; });
-    add_register(m, "pot", [](Context& c) { return c.scalars().pot; });
-    add_register(m, "last To", [](Context& c) { return c.scalars().last_to; });
-    add_register(m, "last From", [](Context& c) { return c.scalars().last_from; });
-    add_register(m, "last To after", [](Context& c) { return c.scalars().last_to_after; });
-    add_register(m, "last From after", [](Context& c) { return c.scalars().last_from_after; });
-    add_register(m, "last LevelTo", [](Context& c) { return c.scalars().last_level_to; });
-    add_register(m, "last LevelFrom", [](Context& c) { return c.scalars().last_level_from; });
-    add_register(m, "from StartOfTurn", [](Context& c) {
+    add_steady(m, "mover", [](Context& c) { return c.scalars().mover; });
+    add_steady(m, "next", [](Context& c) { return c.scalars().next; });
+    add_steady(m, "prev", [](Context& c) { return c.scalars().previous; });
+    add_steady(m, "counter", [](Context& c) { return c.scalars().counter; });
+    add_steady(m, "temp", [](Context& c) { return c.scalars().temp; });
+    add_steady(m, "pot", [](Context& c) { return c.scalars().pot; });
+    add_steady(m, "last To", [](Context& c) { return c.scalars().last_to; });
+    add_steady(m, "last From", [](Context& c) { return c.scalars().last_from; });
+    add_steady(m, "last To after", [](Context& c) { return c.scalars().last_to_after; });
+    add_steady(m, "last From after", [](Context& c) { return c.scalars().last_from_after; });
+    add_steady(m, "last LevelTo", [](Context& c) { return c.scalars().last_level_to; });
+    add_steady(m, "last LevelFrom", [](Context& c) { return c.scalars().last_level_from; });
+    add_steady(m, "from StartOfTurn", [](Context& c) {
         const Scalars& k = c.scalars();
         return k.plies && c.state.passes()[0].mover == k.mover ? k.turn_from : off;
     });
-    add_register(m, "count Moves", [](Context& c) { return c.scalars().plies; });
-    add_register(m, "count Turns", [](Context& c) { return c.scalars().turn; });
-    add_register(m, "count MovesThisTurn", [](Context& c) { return c.scalars().turn_plies; });
-    add_register(m, "count Players",
-                 [](Context& c) { return static_cast<int>(c.program.players()); });
-    add_register(m, "count Active", [](Context& c) { return std::popcount(c.scalars().active); });
-    add_register(m, "value Pending", [](Context& c) {
+    add_steady(m, "count Moves", [](Context& c) { return c.scalars().plies; });
+    add_steady(m, "count Turns", [](Context& c) { return c.scalars().turn; });
+    add_steady(m, "count MovesThisTurn", [](Context& c) { return c.scalars().turn_plies; });
+    add_steady(m, "count Players",
+               [](Context& c) { return static_cast<int>(c.program.players()); });
+    add_steady(m, "count Active", [](Context& c) { return std::popcount(c.scalars().active); });
+    add_steady(m, "value Pending", [](Context& c) {
         const NumberList pending = c.state.pending();
         return pending.size() == 1 ? pending[0] : 0;
     });
@@ -187,7 +214,8 @@ void add_number_functions(Makers<IntPtr>& m) {
     m["size Array"] = [](Reader& r) {
         auto a = r.array();
         return make_int([a = std::move(a)](Context& c) {
-            std::vector<int32_t> list;
+            const NumberBuffer list_room(c);
+            std::vector<int32_t>& list = *list_room;
             a->eval(c, list);
             return static_cast<int>(list.size());
         });
@@ -196,7 +224,8 @@ void add_number_functions(Makers<IntPtr>& m) {
         auto a = r.array();
         auto index = r.integer();
         return make_int([a = std::move(a), index = std::move(index)](Context& c) {
-            std::vector<int32_t> list;
+            const NumberBuffer list_room(c);
+            std::vector<int32_t>& list = *list_room;
             a->eval(c, list);
             const int n = index->eval(c);
             return n >= 0 && static_cast<size_t>(n) < list.size() ? list[static_cast<size_t>(n)]
@@ -207,7 +236,8 @@ void add_number_functions(Makers<IntPtr>& m) {
         auto value = r.integer();
         auto a = r.array();
         return make_int([value = std::move(value), a = std::move(a)](Context& c) {
-            std::vector<int32_t> list;
+            const NumberBuffer list_room(c);
+            std::vector<int32_t>& list = *list_room;
             a->eval(c, list);
             return static_cast<int>(std::count(list.begin(), list.end(), value->eval(c)));
         });
@@ -221,6 +251,7 @@ void add_ranges(Makers<RangePtr>& m) {
             a = low->eval(c);
             b = high ? high->eval(c) : a;
         }
+        bool is_exact() const override { return !high; }
     };
     m["range"] = [](Reader& r) {
         auto range = std::make_unique<Range>();
@@ -258,7 +289,8 @@ void add_arrays(Makers<ArrayPtr>& m) {
         return make_array([from = std::move(from), to = std::move(to), value = std::move(value)](
                               Context& c, std::vector<int32_t>& out) {
             const Keep keep_from(c.registers.from), keep_to(c.registers.to);
-            std::vector<int32_t> starts, ends;
+            const NumberBuffer starts_room(c), ends_room(c);
+            std::vector<int32_t>&starts = *starts_room, &ends = *ends_room;
             from->eval(c, starts);
             for (int start : starts) {
                 c.registers.from = start;
@@ -273,27 +305,23 @@ void add_arrays(Makers<ArrayPtr>& m) {
     };
     m["sizes Group"] = [](Reader& r) {
         const Kind kind = r.kind();
-        auto directions = r.directions();
+        auto ways = std::make_shared<Ways>(r.program, kind, r.directions());
         const int role = r.number();  // -1: the pieces of all players, whoever they belong to
         auto least = r.integer();
-        return make_array([=, directions = std::move(directions), least = std::move(least)](
-                              Context& c, std::vector<int32_t>& out) {
+        return make_array([=, least = std::move(least)](Context& c, std::vector<int32_t>& out) {
             const int owner = role >= 0 ? c.program.id_of(c, role) : -1;
             const int smallest = least ? least->eval(c) : 0;
-            SiteSet seen;
-            seen.clear(c.program.words());
-            std::vector<int32_t> group;
+            Group group(c.program.words());
             auto joins = [&](int site) {
                 const int who = c.state.who(c.state.place(kind, site));
                 return owner >= 0 ? who == owner : who > 0;
             };
             const auto count = static_cast<int>(c.program.board.tables[kind].count);
             for (int site = 0; site < count; ++site) {
-                if (seen.has(static_cast<uint32_t>(site)) || !joins(site)) continue;
-                group.clear();
-                grow_group(c, kind, site, *directions, group, seen, joins);
-                if (static_cast<int>(group.size()) >= smallest)
-                    out.push_back(static_cast<int32_t>(group.size()));
+                if (group.has(site) || !joins(site)) continue;
+                grow_group(c, *ways, site, group, joins);  // what was seen before stays inside
+                if (static_cast<int>(group.size) >= smallest)
+                    out.push_back(static_cast<int32_t>(group.size));
             }
         });
     };
@@ -301,7 +329,8 @@ void add_arrays(Makers<ArrayPtr>& m) {
         auto a = r.array(), b = r.array();
         return make_array(
             [a = std::move(a), b = std::move(b)](Context& c, std::vector<int32_t>& out) {
-                std::vector<int32_t> without;
+                const NumberBuffer without_room(c);
+                std::vector<int32_t>& without = *without_room;
                 const auto first = static_cast<long>(out.size());
                 a->eval(c, out);
                 b->eval(c, without);
@@ -315,7 +344,8 @@ void add_arrays(Makers<ArrayPtr>& m) {
         auto a = r.array(), b = r.array();
         return make_array(
             [a = std::move(a), b = std::move(b)](Context& c, std::vector<int32_t>& out) {
-                std::vector<int32_t> more;
+                const NumberBuffer more_room(c);
+                std::vector<int32_t>& more = *more_room;
                 a->eval(c, out);
                 b->eval(c, more);
                 for (int x : more)
@@ -326,7 +356,8 @@ void add_arrays(Makers<ArrayPtr>& m) {
         auto a = r.array(), b = r.array();
         return make_array(
             [a = std::move(a), b = std::move(b)](Context& c, std::vector<int32_t>& out) {
-                std::vector<int32_t> first, second;
+                const NumberBuffer first_room(c), second_room(c);
+                std::vector<int32_t>&first = *first_room, &second = *second_room;
                 a->eval(c, first);
                 b->eval(c, second);
                 for (int x : second)

@@ -10,32 +10,38 @@ namespace {
 
 constexpr int longest_loop = 10000;
 
+struct Nothing final : MovesNode {
+    void eval(Context&, MoveList&) const override {}
+    int64_t draws(Context&) const override { return 0; }
+};
+const Nothing nothing;
+
 struct Or final : MovesNode {
     std::vector<MovesPtr> list;
     Consequence then;
-    explicit Or(Reader& r) : list(r.move_list()), then(r) {}
+    int follows;
+    explicit Or(Reader& r) : list(r.move_list()), then(r), follows(count_follows()) {}
     void eval(Context& c, MoveList& out) const override {
         const uint32_t before = out.last;
         for (const auto& item : list) item->eval(c, out);
         if (then.node) then.attach(c, out, before, false);
     }
-    int64_t most_draws() const override {
+    // The numbers of one generator after those of another.
+    template <class Count>
+    int64_t sum(Count&& count) const {
         int64_t sum = 0;
         for (const auto& item : list) {
-            const int64_t one = item->most_draws();
+            const int64_t one = count(*item);
             if (one < 0) return -1;
             sum += one;
         }
         return sum;
     }
+    int64_t most_draws(const Program& program, int piece, int site) const override {
+        return sum([&](const MovesNode& item) { return item.most_draws(program, piece, site); });
+    }
     int64_t draws(Context& c) const override {
-        int64_t sum = 0;
-        for (const auto& item : list) {
-            const int64_t one = item->draws(c);
-            if (one < 0) return -1;
-            sum += one;
-        }
-        return sum;
+        return sum([&](const MovesNode& item) { return item.draws(c); });
     }
     bool draw(Context& c, int64_t number, MoveList& out) const override {
         for (const auto& item : list) {
@@ -51,6 +57,35 @@ struct Or final : MovesNode {
         }
         return false;
     }
+    int count_follows() const {
+        int most = 0;
+        for (const auto& item : list) {
+            const int here = item->singles();
+            if (here < 0) return -1;
+            most = std::max(most, here);
+        }
+        return most + then.count();
+    }
+    int singles() const override { return follows; }
+    bool draw_single(Context& c, int64_t number, Single& single) const override {
+        for (const auto& item : list) {
+            const int64_t here = item->draws(c);
+            if (number < here) {
+                if (!item->draw_single(c, number, single)) return false;
+                single.add(then.node.get());
+                return true;
+            }
+            number -= here;
+        }
+        return false;
+    }
+    bool rules_out(const Context& c, int site) const override {
+        return std::all_of(list.begin(), list.end(),
+                           [&](const auto& m) { return m->rules_out(c, site); });
+    }
+    bool any(Context& c) const override {
+        return std::any_of(list.begin(), list.end(), [&](const auto& m) { return m->any(c); });
+    }
     bool can_move(Context& c) const override {
         return std::any_of(list.begin(), list.end(), [&](const auto& m) { return m->can_move(c); });
     }
@@ -64,38 +99,47 @@ struct If final : MovesNode {
     BoolPtr test;
     MovesPtr a, b;
     Consequence then;
-    explicit If(Reader& r) : test(r.boolean()), a(r.moves()), b(r.moves()), then(r) {}
+    int follows;
+    explicit If(Reader& r)
+        : test(r.boolean()), a(r.moves()), b(r.moves()), then(r), follows(count_follows()) {}
+    const MovesNode& chosen(Context& c) const {
+        const MovesNode* one = test->eval(c) ? a.get() : b.get();
+        return one ? *one : nothing;
+    }
     void eval(Context& c, MoveList& out) const override {
         const uint32_t before = out.last;
-        const MovesNode* chosen = test->eval(c) ? a.get() : b.get();
-        if (chosen) chosen->eval(c, out);
+        chosen(c).eval(c, out);
         if (then.node) then.attach(c, out, before, false);
     }
-    int64_t most_draws() const override {
-        const int64_t x = a ? a->most_draws() : 0, y = b ? b->most_draws() : 0;
+    int64_t most_draws(const Program& program, int piece, int site) const override {
+        const int64_t x = a ? a->most_draws(program, piece, site) : 0;
+        const int64_t y = b ? b->most_draws(program, piece, site) : 0;
         return x < 0 || y < 0 ? -1 : std::max(x, y);
     }
-    int64_t draws(Context& c) const override {
-        const int64_t most = most_draws();
-        if (most >= 0) return most;
-        const MovesNode* chosen = test->eval(c) ? a.get() : b.get();
-        return chosen ? chosen->draws(c) : 0;
-    }
+    int64_t draws(Context& c) const override { return chosen(c).draws(c); }
     bool draw(Context& c, int64_t number, MoveList& out) const override {
         const uint32_t before = out.last;
-        const MovesNode* chosen = test->eval(c) ? a.get() : b.get();
-        if (!chosen || number >= chosen->draws(c) || !chosen->draw(c, number, out)) return false;
+        if (!chosen(c).draw(c, number, out)) return false;
         if (then.node) then.attach(c, out, before, false);
         return true;
     }
-    bool can_move(Context& c) const override {
-        const MovesNode* chosen = test->eval(c) ? a.get() : b.get();
-        return chosen && chosen->can_move(c);
+    int count_follows() const {
+        const int x = a ? a->singles() : 0, y = b ? b->singles() : 0;
+        return x < 0 || y < 0 ? -1 : std::max(x, y) + then.count();
     }
-    bool can_move_to(Context& c, int site) const override {
-        const MovesNode* chosen = test->eval(c) ? a.get() : b.get();
-        return chosen && chosen->can_move_to(c, site);
+    int singles() const override { return follows; }
+    bool draw_single(Context& c, int64_t number, Single& single) const override {
+        if (!chosen(c).draw_single(c, number, single)) return false;
+        single.add(then.node.get());
+        return true;
     }
+    const MovesNode* narrow(Context& c, const MovesNode*& follows) const override {
+        follows = then.node.get();
+        return &chosen(c);
+    }
+    bool any(Context& c) const override { return chosen(c).any(c); }
+    bool can_move(Context& c) const override { return chosen(c).can_move(c); }
+    bool can_move_to(Context& c, int site) const override { return chosen(c).can_move_to(c, site); }
 };
 
 struct ApplyNode final : MovesNode {
@@ -117,8 +161,19 @@ struct Priority final : MovesNode {
         }
         if (then.node) then.attach(c, out, before, false);
     }
+    const MovesNode* narrow(Context& c, const MovesNode*& follows) const override {
+        follows = then.node.get();
+        for (size_t n = 0; n + 1 < list.size(); ++n)
+            if (list[n]->any(c)) return list[n].get();
+        return list.empty() ? &nothing : list.back().get();
+    }
+    // Whichever is found: those that come last are mostly the usual moves.
+    bool any(Context& c) const override {
+        return std::any_of(list.rbegin(), list.rend(), [&](const auto& m) { return m->any(c); });
+    }
     bool can_move(Context& c) const override {
-        return std::any_of(list.begin(), list.end(), [&](const auto& m) { return m->can_move(c); });
+        if (c.program.meta.forbids()) return MovesNode::can_move(c);
+        return any(c);
     }
 };
 
@@ -180,7 +235,6 @@ uint32_t flatten(Context& trial, uint32_t move, bool stored) {
     const Move& m = trial.arena.move(move);
     f.from = m.from, f.to = m.to, f.mover = m.mover, f.state = m.state;
     f.level_min = m.level_min, f.level_max = m.level_max;
-    f.first_between = m.first_between, f.last_between = m.last_between;
     return flat;
 }
 
@@ -250,7 +304,21 @@ struct Do final : MovesNode {
         if (next) return next->can_move_to(c, site);
         return MovesNode::can_move_to(c, site);
     }
+    bool any(Context& c) const override {
+        if (next || !test || first->draws(c) >= 0) return MovesNode::any(c);
+        const Arena::Mark mark = c.arena.mark();
+        MoveList list;
+        first->eval(c, list);
+        bool found = false;
+        for (uint32_t n = list.first; n != none && !found; n = c.arena.move(n).next)
+            found = holds(c, n);
+        c.arena.release(mark);
+        return found;
+    }
     int64_t draws(Context& c) const override { return next || !test ? -1 : first->draws(c); }
+    int64_t most_draws(const Program& program, int piece, int site) const override {
+        return next || !test ? -1 : first->most_draws(program, piece, site);
+    }
     bool draw(Context& c, int64_t number, MoveList& out) const override {
         const uint32_t before = out.last;
         MoveList found;
@@ -324,6 +392,7 @@ struct MaxMoves final : MovesNode {
     MovesPtr moves;
     bool with_value;
     explicit MaxMoves(Reader& r) : moves(r.moves()), with_value(r.flag()) {}
+    bool any(Context& c) const override { return moves->any(c); }
     bool can_move(Context& c) const override { return moves->can_move(c); }
 
     static int value_of(Context& before, uint32_t flat) {
@@ -340,7 +409,7 @@ struct MaxMoves final : MovesNode {
 
     // Plies that the mover can make in a row from here on, this one included.
     int measure(Context& c, uint32_t move, uint32_t* flat) const {
-        Trial trial(c);
+        Trial trial(c, Trial::Plies);
         const Arena::Mark mark = c.arena.mark();
         int own = 1;
         if (flat) *flat = flatten_ply(c, move);

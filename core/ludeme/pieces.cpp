@@ -1,151 +1,12 @@
-// Generators of moves that put, take, choose or change pieces.
+// Generators of moves that put, take or change pieces.
 #include <algorithm>
 
 #include "ludeme/building.h"
+#include "ludeme/ways.h"
 
 namespace omnilude::ludeme {
 
 namespace {
-
-// --- from anywhere to anywhere ---
-
-struct FromToMove final : MovesNode {
-    int from_kind, to_kind;  // or -1: cells of hands, else the board's own
-    IntPtr from;
-    RegionPtr from_region;
-    IntPtr from_level;
-    BoolPtr from_test;
-    IntPtr to;
-    RegionPtr to_region;
-    IntPtr to_level;
-    BoolPtr to_test;
-    Apply apply;
-    IntPtr count;
-    BoolPtr copy;
-    bool stack, decision;
-    IntPtr mover;
-    Consequence then;
-    explicit FromToMove(Reader& r)
-        : from_kind(r.number()),
-          to_kind(r.number()),
-          from(r.integer()),
-          from_region(r.region()),
-          from_level(r.integer()),
-          from_test(r.boolean()),
-          to(r.integer()),
-          to_region(r.region()),
-          to_level(r.integer()),
-          to_test(r.boolean()),
-          apply(r),
-          count(r.integer()),
-          copy(r.boolean()),
-          stack(r.flag()),
-          decision(r.flag()),
-          mover(r.integer()),
-          then(r) {}
-
-    static Kind kind_at(const Context& c, int kind, int site) {
-        const Board& b = c.program.board;
-        if (static_cast<size_t>(site) < b.container_of.size() &&
-            b.container_of[static_cast<size_t>(site)] > 0 && kind != Vertex && kind != Edge)
-            return Cell;
-        return kind >= 0 ? static_cast<Kind>(kind) : b.kind;
-    }
-
-    static void gather(Context& c, const IntNode* site, const RegionNode* region,
-                       std::vector<int32_t>& out) {
-        if (region) {
-            SiteSet sites;
-            region->eval(c, sites);
-            sites.each(c.program.words(), [&](int s) { out.push_back(s); });
-        } else {
-            out.push_back(site->eval(c));
-        }
-    }
-
-    void eval(Context& c, MoveList& out) const override {
-        Registers& g = c.registers;
-        const int old_from = g.from, old_to = g.to;
-        const uint32_t before = out.last;
-        std::vector<int32_t> sources, targets;
-        gather(c, from.get(), from_region.get(), sources);
-        for (int f : sources) {
-            if (f < 0) continue;
-            const Board& board = c.program.board;
-            const bool away = static_cast<size_t>(f) < board.container_of.size() &&
-                              board.container_of[static_cast<size_t>(f)] > 0;
-            const Kind kind = away             ? Cell
-                              : from_kind >= 0 ? static_cast<Kind>(from_kind)
-                                               : board.kind;
-            const int place = c.state.place(kind, f);
-            if (place < 0 || c.state.what(place) <= 0) continue;
-            g.from = f;
-            const bool copying = copy && copy->eval(c);
-            if (from_test && !from_test->eval(c)) continue;
-            targets.clear();
-            gather(c, to.get(), to_region.get(), targets);
-            const int many = count ? count->eval(c) : 1;
-            g.from = old_from;
-            for (int t : targets) {
-                if (t < 0) continue;
-                const Kind kind_to = kind_at(c, to_kind, t);
-                Action a = make_action(c, kind, f, kind_to, t, many, copying);
-                g.from = f;
-                g.to = t;
-                if (to_test && !to_test->eval(c)) continue;
-                g.from = old_from;
-                uint32_t move = c.arena.make_move(a);
-                if (c.state.stacking()) {
-                    const int top = c.state.height(place) - 1;
-                    const int level = from_level ? from_level->eval(c) : top;
-                    set_levels(c, move, stack ? 0 : level, stack ? top : level);
-                }
-                if (apply.effect && (!apply.test || apply.test->eval(c))) {
-                    g.from = f;
-                    g.to = t;
-                    move = prepend_effect(c, apply.effect.get(), move);
-                }
-                g.from = old_from;
-                set_ends(c, move, f, t);
-                c.arena.append(out, move);
-            }
-        }
-        g.from = old_from;
-        g.to = old_to;
-        then.attach(c, out, before);
-        if (mover) {
-            const int who = mover->eval(c);
-            for (uint32_t n = before == none ? out.first : c.arena.move(before).next; n != none;
-                 n = c.arena.move(n).next)
-                c.arena.move(n).mover = static_cast<int16_t>(who);
-        }
-    }
-
-    Action make_action(Context& c, Kind kind_from, int f, Kind kind_to, int t, int many,
-                       bool copying) const {
-        const int lf = from_level ? from_level->eval(c) : -1;
-        const int lt = to_level ? to_level->eval(c) : -1;
-        Action a = move_action(kind_from, f, -1, t, -1, false, decision);
-        a.kind_to = kind_to;
-        if (to_level) {
-            a.stack = stack;
-            a.level_to = static_cast<int16_t>(lt);
-            if (!stack) a.level_from = static_cast<int16_t>(lf);
-        } else if (from_level) {
-            a.level_from = static_cast<int16_t>(lf);
-        } else if (count) {
-            a.act = !c.state.stacking() && !stack ? Act::MoveCount : Act::MovePart;
-            a.count = many;
-        } else if (copying) {
-            a.act = Act::Copy;
-        } else {
-            a.stack = stack;
-        }
-        return a;
-    }
-};
-
-// --- new pieces, gone pieces, other pieces ---
 
 struct AddMove final : MovesNode {
     int kind;                    // or -1
@@ -172,7 +33,7 @@ struct AddMove final : MovesNode {
           decision(r.flag()),
           then(r) {}
 
-    Kind kind_at(const Context& c, int site) const {
+    Kind kind_of(const Context& c, int site) const {
         const Board& b = c.program.board;
         if (static_cast<size_t>(site) < b.container_of.size() &&
             b.container_of[static_cast<size_t>(site)] > 0)
@@ -180,16 +41,38 @@ struct AddMove final : MovesNode {
         return kind >= 0 ? static_cast<Kind>(kind) : b.kind;
     }
 
-    uint32_t make(Context& c, int site, int piece, int many) const {
-        const Kind k = kind_at(c, site);
-        Action a = site_action(level ? Act::Insert : Act::Add, k, site, decision);
+    Action make_action(Context& c, int site, int piece) const {
+        Action a = site_action(level ? Act::Insert : Act::Add, kind_of(c, site), site, decision);
         a.what = piece;
         if (level) a.level_to = static_cast<int16_t>(level->eval(c));
         if (piece_state) a.state = static_cast<int16_t>(piece_state->eval(c));
+        return a;
+    }
+    uint32_t make(Context& c, int site, int piece, int many) const {
+        Action a = make_action(c, site, piece);
         const uint32_t move = c.arena.make_move(a);
         a.decision = false;
         for (int n = 1; n < many; ++n) c.arena.append_action(move, a);
         return move;
+    }
+
+    size_t choices() const { return pieces.empty() ? 1 : pieces.size(); }
+    int choice(Context& c, size_t n) const {
+        return pieces.empty() ? c.scalars().mover : pieces[n]->eval(c);
+    }
+
+    // Adds a piece on a site of the region. With effects every move is offered twice, which is what
+    // descriptions count on: returns whether there is that second one.
+    bool add_one(Context& c, int s, int piece, int many, uint32_t& move) const {
+        Registers& g = c.registers;
+        move = make(c, s, piece, many);
+        const bool twice = apply.given && (!apply.test || apply.test->eval(c));
+        if (twice) {
+            g.from = g.to = s;
+            move = prepend_apply(c, apply, move);
+        }
+        finish(c, move, s);
+        return twice;
     }
 
     void eval(Context& c, MoveList& out) const override {
@@ -198,25 +81,11 @@ struct AddMove final : MovesNode {
         const uint32_t before = out.last;
         const int many = count ? count->eval(c) : 1;
         if (many < 1) return;
-        std::vector<int32_t> which;
-        for (const auto& piece : pieces) which.push_back(piece->eval(c));
-        if (pieces.empty()) which.push_back(c.scalars().mover);
-        for (int piece : which) {
+        for (size_t n = 0; n < choices(); ++n) {
+            const int piece = choice(c, n);
             if (piece == -1) continue;
             if (!region) {
-                const int s = to->eval(c);
-                g.to = s;
-                if (to_test && !to_test->eval(c)) return;
-                uint32_t move = make(c, s, piece, many);
-                if (apply.effect && (!apply.test || apply.test->eval(c))) {
-                    g.from = g.to = s;
-                    move = prepend_apply(c, apply, move);
-                }
-                finish(c, move, s);
-                c.arena.append(out, move);
-                g.from = old_from;
-                g.to = old_to;
-                then.attach(c, out, before);
+                add_single_site(c, piece, many, out);
                 return;
             }
             SiteSet sites;
@@ -224,20 +93,14 @@ struct AddMove final : MovesNode {
             sites.each(c.program.words(), [&](int s) {
                 g.to = s;
                 if (to_test && !to_test->eval(c)) return;
-                uint32_t move = make(c, s, piece, many);
-                bool twice = false;
-                if (apply.given && (!apply.test || apply.test->eval(c))) {
-                    g.from = g.to = s;
-                    move = prepend_apply(c, apply, move);
-                    twice = true;
-                }
-                finish(c, move, s);
+                uint32_t move = none;
+                const bool twice = add_one(c, s, piece, many, move);
                 c.arena.append(out, move);
-                // With effects every move is offered twice: what a description counts on.
                 if (twice) {
-                    const uint32_t again = c.arena.add_move();
-                    c.arena.move(again) = c.arena.move(move);
-                    c.arena.append(out, again);
+                    const Move again = c.arena.move(move);
+                    const uint32_t second = c.arena.add_move();
+                    c.arena.move(second) = again;
+                    c.arena.append(out, second);
                 }
             });
         }
@@ -246,31 +109,91 @@ struct AddMove final : MovesNode {
         then.attach(c, out, before);
     }
 
-    // Effects offer a move twice, and several pieces have their own numbers: such are listed.
-    int64_t draws(Context& c) const override {
-        if (!region || apply.given || pieces.size() > 1) return -1;
-        if (count && count->eval(c) < 1) return 0;
-        return region->count(c);
-    }
-    bool draw(Context& c, int64_t number, MoveList& out) const override {
-        const int piece = pieces.empty() ? c.scalars().mover : pieces[0]->eval(c);
-        if (piece == -1) return false;
-        const int s = region->nth(c, static_cast<uint32_t>(number));
-        if (s < 0) return false;
-        const Keep keep(c.registers.to);
-        c.registers.to = s;
-        if (to_test && !to_test->eval(c)) return false;
+    bool add_single_site(Context& c, int piece, int many, MoveList& out) const {
+        Registers& g = c.registers;
+        const int old_from = g.from, old_to = g.to;
         const uint32_t before = out.last;
-        const uint32_t move = make(c, s, piece, count ? count->eval(c) : 1);
+        const int s = to->eval(c);
+        g.to = s;
+        if (to_test && !to_test->eval(c)) return false;
+        uint32_t move = make(c, s, piece, many);
+        if (apply.effect && (!apply.test || apply.test->eval(c))) {
+            g.from = g.to = s;
+            move = prepend_apply(c, apply, move);
+        }
         finish(c, move, s);
         c.arena.append(out, move);
+        g.from = old_from;
+        g.to = old_to;
         then.attach(c, out, before);
+        return true;
+    }
+
+    int64_t most_draws(const Program&, int, int) const override { return region ? -1 : 1; }
+    int64_t draws(Context& c) const override {
+        if (count && count->eval(c) < 1) return 0;
+        if (!region) return 1;
+        return static_cast<int64_t>(choices()) * region->count(c) * (apply.given ? 2 : 1);
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const int many = count ? count->eval(c) : 1;
+        if (many < 1 || (!region && number > 0)) return false;
+        if (!region) {
+            for (size_t n = 0; n < choices(); ++n)
+                if (const int piece = choice(c, n); piece != -1)
+                    return add_single_site(c, piece, many, out);
+            return false;
+        }
+        const bool second = apply.given && number % 2;
+        if (apply.given) number /= 2;
+        size_t n = 0;
+        if (choices() > 1) {
+            const auto sites = static_cast<int64_t>(region->count(c));
+            if (number >= sites * static_cast<int64_t>(choices())) return false;
+            n = static_cast<size_t>(number / sites);
+            number %= sites;
+        }
+        const int piece = choice(c, n);
+        const int s = piece == -1 ? off : region->nth(c, static_cast<uint32_t>(number));
+        if (s < 0) return false;
+        const uint32_t before = out.last;
+        {
+            const Keep keep_from(c.registers.from), keep_to(c.registers.to);
+            c.registers.to = s;
+            if (to_test && !to_test->eval(c)) return false;
+            uint32_t move = none;
+            if (!add_one(c, s, piece, many, move) && second) return false;
+            c.arena.append(out, move);
+        }
+        then.attach(c, out, before);
+        return true;
+    }
+
+    int singles() const override { return apply.given || count ? -1 : then.count(); }
+    bool draw_single(Context& c, int64_t number, Single& single) const override {
+        size_t n = 0;
+        if (!region && number > 0) return false;
+        if (region && choices() > 1) {
+            const auto sites = static_cast<int64_t>(region->count(c));
+            if (number >= sites * static_cast<int64_t>(choices())) return false;
+            n = static_cast<size_t>(number / sites);
+            number %= sites;
+        }
+        const int piece = choice(c, n);
+        if (piece == -1) return false;
+        const int s = region ? region->nth(c, static_cast<uint32_t>(number)) : to->eval(c);
+        if (s < 0) return false;
+        c.registers.to = s;
+        if (to_test && !to_test->eval(c)) return false;
+        single.action = make_action(c, s, piece);
+        single.from = single.to = s;
+        single.add(then.node.get());
         return true;
     }
 
     void finish(Context& c, uint32_t move, int s) const {
         set_ends(c, move, s, s);
-        if (kind_at(c, s) == Edge) c.arena.move(move).oriented = false;
+        if (kind_of(c, s) == Edge) c.arena.move(move).oriented = false;
     }
 };
 
@@ -291,103 +214,35 @@ struct RemoveMove final : MovesNode {
           decision(r.flag()),
           then(r) {}
 
+    bool add(Context& c, int s, MoveList& out) const {
+        if (s < 0) return false;
+        const int place = c.state.place_anywhere(kind, s);
+        if (place < 0 || c.state.what(place) <= 0) return false;
+        const int top = c.state.height(place) - 1;
+        int l = level ? level->eval(c) : top;
+        if (l < 0) l = 0;
+        if (!c.state.stacking() || l == top) l = -1;
+        Action a = site_action(later ? Act::RemoveLater : Act::Remove, kind, s, decision);
+        a.level_from = a.level_to = static_cast<int16_t>(l);
+        const uint32_t move = c.arena.make_move(a);
+        a.decision = false;
+        const int many = std::max(1, count ? count->eval(c) : 1);
+        for (int n = 1; n < many; ++n) c.arena.append_action(move, a);
+        c.arena.append(out, move);
+        return true;
+    }
     void eval(Context& c, MoveList& out) const override {
         const uint32_t before = out.last;
-        auto one = [&](int s) {
-            if (s < 0) return;
-            const int place = c.state.place_anywhere(kind, s);
-            if (place < 0 || c.state.what(place) <= 0) return;
-            const int top = c.state.height(place) - 1;
-            int l = level ? level->eval(c) : top;
-            if (l < 0) l = 0;
-            if (!c.state.stacking() || l == top) l = -1;
-            Action a = site_action(later ? Act::RemoveLater : Act::Remove, kind, s, decision);
-            a.level_from = a.level_to = static_cast<int16_t>(l);
-            const uint32_t move = c.arena.make_move(a);
-            a.decision = false;
-            const int many = std::max(1, count ? count->eval(c) : 1);
-            for (int n = 1; n < many; ++n) c.arena.append_action(move, a);
-            c.arena.append(out, move);
-        };
-        if (region) {
-            SiteSet sites;
-            region->eval(c, sites);
-            sites.each(c.program.words(), one);
-        } else {
-            one(site->eval(c));
-        }
+        Sites(c, site.get(), region.get()).each([&](int s) { add(c, s, out); });
         then.attach(c, out, before);
     }
-};
-
-struct Select final : MovesNode {
-    int from_kind, to_kind;
-    IntPtr from;
-    RegionPtr from_region;
-    IntPtr from_level;
-    BoolPtr from_test;
-    bool has_to;
-    IntPtr to;
-    RegionPtr to_region;
-    BoolPtr to_test;
-    bool decision;
-    IntPtr mover;
-    Consequence then;
-    explicit Select(Reader& r)
-        : from_kind(r.number()),
-          to_kind(r.number()),
-          from(r.integer()),
-          from_region(r.region()),
-          from_level(r.integer()),
-          from_test(r.boolean()),
-          has_to(r.flag()),
-          to(r.integer()),
-          to_region(r.region()),
-          to_test(r.boolean()),
-          decision(r.flag()),
-          mover(r.integer()),
-          then(r) {}
-
-    void eval(Context& c, MoveList& out) const override {
-        Registers& g = c.registers;
-        const int old_from = g.from, old_to = g.to;
+    int64_t most_draws(const Program&, int, int) const override { return region ? -1 : 1; }
+    int64_t draws(Context& c) const override { return region ? region->count(c) : 1; }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
         const uint32_t before = out.last;
-        std::vector<int32_t> sources, targets;
-        FromToMove::gather(c, from.get(), from_region.get(), sources);
-        for (int s : sources) {
-            if (s < 0) continue;
-            const Kind kind = FromToMove::kind_at(c, from_kind, s);
-            if (c.state.place_anywhere(kind, s) < 0) continue;
-            g.from = g.to = s;
-            if (from_test && !from_test->eval(c)) continue;
-            Action a = site_action(Act::Select, kind, s, decision);
-            if (c.state.stacking()) {
-                const int top = c.state.height(c.state.place_anywhere(kind, s)) - 1;
-                a.level_from = static_cast<int16_t>(from_level ? from_level->eval(c) : top);
-                a.level_to = a.level_from;
-            }
-            if (!has_to) {
-                add_single(c, out, a);
-                continue;
-            }
-            targets.clear();
-            FromToMove::gather(c, to.get(), to_region.get(), targets);
-            for (int t : targets) {
-                const Kind kind_to = FromToMove::kind_at(c, to_kind, t);
-                if (t < 0 || c.state.place_anywhere(kind_to, t) < 0) continue;
-                g.to = t;
-                if (to_test && !to_test->eval(c)) continue;
-                a.kind_to = kind_to;
-                a.to = static_cast<int16_t>(t);
-                if (c.state.stacking())
-                    a.level_to = static_cast<int16_t>(
-                        c.state.height(c.state.place_anywhere(kind_to, t)) - 1);
-                add_single(c, out, a);
-            }
-        }
-        g.from = old_from;
-        g.to = old_to;
+        if (!add(c, Sites(c, site.get(), region.get()).nth(number), out)) return false;
         then.attach(c, out, before);
+        return true;
     }
 };
 
@@ -399,25 +254,37 @@ struct Promote final : MovesNode {
     Consequence then;
     explicit Promote(Reader& r)
         : kind(r.kind()), site(r.integer()), pieces(r.integers()), decision(r.flag()), then(r) {}
+    bool add(Context& c, int s, const IntNode& piece, MoveList& out) const {
+        const int what = piece.eval(c);
+        if (s < 0 || what < 1) return false;
+        Action a = site_action(Act::Promote, kind, s, decision);
+        a.what = what;
+        add_single(c, out, a);
+        return true;
+    }
     void eval(Context& c, MoveList& out) const override {
         const int s = site->eval(c);
-        if (s < 0) return;
         const uint32_t before = out.last;
-        for (const auto& piece : pieces) {
-            const int what = piece->eval(c);
-            if (what < 1) continue;
-            Action a = site_action(Act::Promote, kind, s, decision);
-            a.what = what;
-            add_single(c, out, a);
-        }
+        for (const auto& piece : pieces) add(c, s, *piece, out);
         then.attach(c, out, before);
+    }
+    int64_t most_draws(const Program&, int, int) const override {
+        return static_cast<int64_t>(pieces.size());
+    }
+    int64_t draws(Context&) const override { return static_cast<int64_t>(pieces.size()); }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const uint32_t before = out.last;
+        const auto n = static_cast<size_t>(number);
+        if (n >= pieces.size() || !add(c, site->eval(c), *pieces[n], out)) return false;
+        then.attach(c, out, before);
+        return true;
     }
 };
 
 struct Shoot final : MovesNode {
     Kind kind;
     IntPtr piece, from;
-    DirectionsPtr directions;
+    Ways ways;
     BoolPtr to_test;
     bool decision;
     Consequence then;
@@ -425,42 +292,107 @@ struct Shoot final : MovesNode {
         : kind(r.kind()),
           piece(r.integer()),
           from(r.integer()),
-          directions(r.directions()),
+          ways(r.program, kind, r.directions()),
           to_test(r.boolean()),
           decision(r.flag()),
           then(r) {}
+
+    // Calls `visit(site)` along a ray as far as it is free, until it returns true.
+    template <class Visit>
+    bool along(Context& c, std::span<const int32_t> sites, Visit&& visit) const {
+        for (size_t n = 1; n < sites.size(); ++n) {
+            const int t = sites[n];
+            c.registers.to = t;
+            const int place = c.state.place(Cell, t);
+            const bool free = to_test ? to_test->eval(c) : place >= 0 && c.state.empty(place);
+            if (!free) return false;
+            c.registers.between = t;
+            if (visit(static_cast<int>(n))) return true;
+        }
+        return false;
+    }
+    void add(Context& c, int t, int what, MoveList& out) const {
+        Action a = site_action(Act::Add, kind, t, decision);
+        a.what = what;
+        add_single(c, out, a);
+    }
     void eval(Context& c, MoveList& out) const override {
         const int f = from->eval(c), what = piece->eval(c);
         if (!on_board(c.program, kind, f) || what < 0) return;
-        const Keep keep_to(c.registers.to), keep_between(c.registers.between);
         const uint32_t before = out.last;
-        for (int d : DirectionList(c, *directions, kind, f))
-            for (int number : rays_of(c.program, kind, f, d)) {
+        {
+            const Keep keep_to(c.registers.to), keep_between(c.registers.between);
+            WayBuffer buffer;
+            for (int number : ways.rays(c, f, buffer)) {
                 const auto sites = ray(c.program, kind, number);
-                for (size_t n = 1; n < sites.size(); ++n) {
-                    const int t = sites[n];
-                    c.registers.to = t;
-                    const bool may = to_test ? to_test->eval(c)
-                                             : c.state.place(Cell, t) >= 0 &&
-                                                   c.state.empty(c.state.place(Cell, t));
-                    if (!may) break;
-                    c.registers.between = t;
-                    Action a = site_action(Act::Add, kind, t, decision);
-                    a.what = what;
-                    add_single(c, out, a);
-                }
+                along(c, sites, [&](int n) {
+                    add(c, sites[static_cast<size_t>(n)], what, out);
+                    return false;
+                });
             }
+        }
         then.attach(c, out, before);
+    }
+    bool any(Context& c) const override {
+        const int f = from->eval(c), what = piece->eval(c);
+        if (!on_board(c.program, kind, f) || what < 0) return false;
+        const Keep keep_to(c.registers.to), keep_between(c.registers.between);
+        WayBuffer buffer;
+        for (int number : ways.rays(c, f, buffer))
+            if (along(c, ray(c.program, kind, number), [](int) { return true; })) return true;
+        return false;
+    }
+    // Numbers are counted through: it takes no longer than to try a few.
+    bool draws_exactly() const override { return true; }
+    int64_t most_draws(const Program&, int, int) const override {
+        return ways.most_ray_sites(-1, -1);
+    }
+    int64_t draws(Context& c) const override {
+        int64_t sum = 0;
+        find_site(c, [&](int) {
+            ++sum;
+            return false;
+        });
+        return sum;
+    }
+    // Calls `found` for every site that can be shot at, until it returns true; the site, or -1.
+    template <class Found>
+    int find_site(Context& c, Found&& found) const {
+        const int f = from->eval(c);
+        if (!on_board(c.program, kind, f) || piece->eval(c) < 0) return -1;
+        const Keep keep_to(c.registers.to), keep_between(c.registers.between);
+        WayBuffer buffer;
+        for (int number : ways.rays(c, f, buffer))
+            if (along(c, ray(c.program, kind, number), found)) return c.registers.to;
+        return -1;
+    }
+    int nth_site(Context& c, int64_t number) const {
+        return find_site(c, [&](int) { return number-- == 0; });
+    }
+    int singles() const override { return then.count(); }
+    bool draw_single(Context& c, int64_t number, Single& single) const override {
+        single.from = single.to = nth_site(c, number);
+        if (single.to < 0) return false;
+        single.action = site_action(Act::Add, kind, single.to, decision);
+        single.action.what = piece->eval(c);
+        single.add(then.node.get());
+        return true;
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const int t = nth_site(c, number);
+        if (t < 0) return false;
+        const uint32_t before = out.last;
+        add(c, t, piece->eval(c), out);
+        then.attach(c, out, before);
+        return true;
     }
 };
 
 }  // namespace
 
 void add_piece_moves(Makers<MovesPtr>& m) {
-    m["fromTo"] = [](Reader& r) { return MovesPtr(std::make_unique<FromToMove>(r)); };
     m["add"] = [](Reader& r) { return MovesPtr(std::make_unique<AddMove>(r)); };
     m["remove"] = [](Reader& r) { return MovesPtr(std::make_unique<RemoveMove>(r)); };
-    m["select"] = [](Reader& r) { return MovesPtr(std::make_unique<Select>(r)); };
     m["promote"] = [](Reader& r) { return MovesPtr(std::make_unique<Promote>(r)); };
     m["shoot"] = [](Reader& r) { return MovesPtr(std::make_unique<Shoot>(r)); };
 }

@@ -25,6 +25,25 @@ IntPtr read_field(Reader& r, bool anywhere, Flat flat, Level leveled) {
     });
 }
 
+struct OwnerAt final : IntNode {
+    Kind kind;
+    IntPtr site, level;
+    explicit OwnerAt(Reader& r) : kind(r.kind()), site(r.integer()), level(r.integer()) {}
+    int eval(Context& c) const override {
+        const int place = find_place(c, kind, site->eval(c), level != nullptr);
+        if (place < 0) return 0;
+        if (!level || !c.state.stacking()) return c.state.who(place);
+        const int l = level->eval(c);
+        return l < 0 ? c.state.who(place) : c.state.who(place, l);
+    }
+    bool is_owner_at(Kind& k, Slot& slot) const override {
+        if (level || !site->slot()) return false;
+        k = kind;
+        slot = site->slot();
+        return true;
+    }
+};
+
 int find_track(const Context& c, const std::string& name, int owner) {
     const auto& tracks = c.program.board.tracks;
     auto first = [&](auto&& fits) {
@@ -60,11 +79,7 @@ int move_on_track(const Track& track, int site, int steps) {
 }  // namespace
 
 void add_site_functions(Makers<IntPtr>& m) {
-    m["who"] = [](Reader& r) {
-        return read_field(
-            r, false, [](const State& s, int p) { return s.who(p); },
-            [](const State& s, int p, int l) { return s.who(p, l); });
-    };
+    m["who"] = [](Reader& r) { return IntPtr(std::make_unique<OwnerAt>(r)); };
     m["state"] = [](Reader& r) {
         return read_field(
             r, true, [](const State& s, int p) { return s.state(p); },
@@ -109,17 +124,22 @@ void add_site_functions(Makers<IntPtr>& m) {
             const int what = piece->eval(c);
             if (what <= 0) return off;
             const int wanted = state ? state->eval(c) : -1;
-            const auto count = static_cast<int>(c.program.board.tables[kind].count);
-            for (int site = 0; site < count; ++site) {
-                const int place = c.state.place(kind, site);
-                if (place < 0) continue;
-                const int height = c.state.height(place);
-                for (int level = 0; level < height; ++level)
-                    if (c.state.what(place, level) == what &&
-                        (wanted < 0 || c.state.state(place, level) == wanted))
-                        return site;
-            }
-            return off;
+            const State& s = c.state;
+            const auto owner = static_cast<uint32_t>(s.owner_of(what));
+            const auto first = static_cast<int>(c.program.layout.layer[kind]);
+            const auto end = first + static_cast<int>(c.program.board.tables[kind].count);
+            int found = off;
+            each_bit(s.owned(owner), c.program.words(), [&](int place) {
+                if (place < first || place >= end) return false;
+                for (int level = 0; level < s.height(place); ++level)
+                    if (s.what(place, level) == what &&
+                        (wanted < 0 || s.state(place, level) == wanted)) {
+                        found = place - first;
+                        return true;
+                    }
+                return false;
+            });
+            return found;
         });
     };
     m["where Level"] = [](Reader& r) {

@@ -2,16 +2,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ludeme/program.h"
+#include "ludeme/building.h"
 
 namespace omnilude::ludeme {
 
-namespace {
-constexpr int most_tries = 64;
-}
-
-Context::Context(const Program& p, uint8_t* block, Arena& a, RandomStream* r)
-    : program(p), state(block, p.layout, p.board), arena(a), random(r) {}
+Context::Context(const Program& p, uint8_t* block, Arena& a, RandomStream* r, uint8_t* records)
+    : program(p), state(block, p.layout, p.board, records), arena(a), random(r) {}
 
 bool RegionNode::contains(Context& c, int site) const {
     if (site < 0 || static_cast<uint32_t>(site) >= c.program.words() * 64) return false;
@@ -32,19 +28,39 @@ int RegionNode::nth(Context& c, uint32_t n) const {
     return sites.nth(n, c.program.words());
 }
 
-int64_t MovesNode::draws(Context&) const { return most_draws(); }
+namespace {
+// Whether a generator has a move that passes, found by drawing one number after another where that
+// can be done: the first move that is found is enough.
+template <class Passes>
+bool has_move(const MovesNode& node, Context& c, Passes&& passes) {
+    const Arena::Mark mark = c.arena.mark();
+    const int64_t numbers = node.draws(c);
+    const Registers before = c.registers;
+    bool found = false;
+    for (int64_t n = 0; n < numbers && !found; ++n) {
+        MoveList one;
+        found = node.draw(c, n, one) && passes(one.first);
+        c.registers = before;
+        c.arena.release(mark);
+    }
+    if (numbers < 0) {
+        MoveList list;
+        node.eval(c, list);
+        for (uint32_t m = list.first; m != none && !found; m = c.arena.move(m).next)
+            found = passes(m);
+        c.arena.release(mark);
+    }
+    return found;
+}
+}  // namespace
 
-bool MovesNode::draw(Context&, int64_t, MoveList&) const { return false; }
+bool MovesNode::any(Context& c) const {
+    return has_move(*this, c, [](uint32_t) { return true; });
+}
 
 bool MovesNode::can_move(Context& c) const {
-    const Arena::Mark mark = c.arena.mark();
-    MoveList found;
-    eval(c, found);
-    bool can = false;
-    for (uint32_t m = found.first; m != none && !can; m = c.arena.move(m).next)
-        can = c.program.passes_meta(c, m);
-    c.arena.release(mark);
-    return can;
+    if (!c.program.meta.forbids()) return any(c);
+    return has_move(*this, c, [&](uint32_t move) { return c.program.passes_meta(c, move); });
 }
 
 bool MovesNode::can_move_to(Context& c, int site) const {
@@ -82,28 +98,25 @@ bool is_pass(Context& c, uint32_t move) {
 }  // namespace
 
 bool Program::passes_meta(Context& c, uint32_t move) const {
-    if (!meta.no_repeat() && !meta.no_suicide) return true;
-    if (is_pass(c, move)) return true;
+    if (!meta.forbids() || is_pass(c, move)) return true;
     const Arena::Mark mark = c.arena.mark();
-    uint8_t* copy = c.arena.state_bytes();
-    std::memcpy(copy, c.state.block(), layout.bytes);
-    Context trial(*this, copy, c.arena, c.random);
-    trial.registers = c.registers;
     bool fine = true;
     if (meta.no_repeat()) {
+        Trial trial(c);
         Applied applied;
-        apply_move(trial, move, true, applied);
-        const State& s = trial.state;
+        apply_move(trial.context, move, true, applied);
+        const State& s = trial.context.state;
         if (meta.repeat_positional) fine &= !s.recorded(s.position_hash(), false);
         if (meta.repeat_situational) fine &= !s.recorded(s.situation_hash(), false);
         if (meta.repeat_positional_turn) fine &= !s.recorded(s.position_hash(), true);
         if (meta.repeat_situational_turn) fine &= !s.recorded(s.situation_hash(), true);
     }
     if (fine && meta.no_suicide) {
-        std::memcpy(copy, c.state.block(), layout.bytes);
-        apply(trial, move);
+        Trial trial(c, Trial::Plies);
+        apply(trial.context, move);
+        const Scalars& k = trial.context.scalars();
         const auto mover = static_cast<uint32_t>(c.scalars().mover);
-        fine = (trial.scalars().active >> mover & 1) || trial.scalars().losers == 0;
+        fine = (k.active >> mover & 1) || k.losers == 0;
     }
     c.arena.release(mark);
     return fine;
@@ -122,30 +135,33 @@ int other_mover(const Context& c) {
 }
 }  // namespace
 
+uint32_t Program::make_swap(Context& c) const {
+    const Scalars& k = c.scalars();
+    if (!meta.swap || k.plies != static_cast<int32_t>(players()) - 1) return none;
+    const int other = other_mover(c);
+    if (other < 0 || other == k.mover) return none;
+    Action swap;
+    swap.act = Act::Swap;
+    swap.decision = true;
+    swap.what = k.mover;
+    swap.count = other;
+    const uint32_t move = c.arena.make_move(swap);
+    Action again;
+    again.act = Act::SetNextPlayer;
+    again.what = k.mover;
+    c.arena.append_action(move, again);
+    c.arena.move(move).mover = static_cast<int16_t>(k.mover);
+    return move;
+}
+
 void Program::legal_moves(Context& c, MoveList& out) const {
     Scalars& k = c.scalars();
     if (k.over) return;
     const Phase& phase = phases[static_cast<size_t>(c.state.phase(static_cast<uint32_t>(k.mover)))];
     MoveList found;
     phase.play->eval(c, found);
-    if (meta.swap && k.plies == static_cast<int32_t>(players()) - 1) {
-        const int other = other_mover(c);
-        if (other >= 0 && other != k.mover) {
-            Action swap;
-            swap.act = Act::Swap;
-            swap.decision = true;
-            swap.what = k.mover;
-            swap.count = other;
-            const uint32_t move = c.arena.make_move(swap);
-            Action again;
-            again.act = Act::SetNextPlayer;
-            again.what = k.mover;
-            c.arena.append_action(move, again);
-            c.arena.move(move).mover = static_cast<int16_t>(k.mover);
-            c.arena.append(found, move);
-        }
-    }
-    if (meta.no_repeat() || meta.no_suicide) {
+    if (const uint32_t swap = make_swap(c); swap != none) c.arena.append(found, swap);
+    if (meta.forbids()) {
         for (uint32_t m = found.first; m != none;) {
             const uint32_t next = c.arena.move(m).next;
             if (passes_meta(c, m)) c.arena.append(out, m);
@@ -165,32 +181,107 @@ void Program::legal_moves(Context& c, MoveList& out) const {
     if (k.active) k.stalemated &= ~(1u << k.mover);
 }
 
-// Every number is as likely as any other and so is every move; after many that stand for none the
-// moves are listed after all.
-uint32_t Program::draw_move(Context& c, RandomStream& random) const {
-    Scalars& k = c.scalars();
-    const bool swap = meta.swap && k.plies == static_cast<int32_t>(players()) - 1;
+DrawSource Program::draw_source(Context& c) const {
+    const Scalars& k = c.scalars();
+    DrawSource source;
+    if (k.over) return source;
+    source.swap = meta.swap && k.plies == static_cast<int32_t>(players()) - 1;
     const auto mover = static_cast<uint32_t>(k.mover);
-    const Phase& phase = phases[static_cast<size_t>(c.state.phase(mover))];
-    const int64_t numbers = swap ? -1 : phase.play->draws(c);
-    const Registers before = c.registers;
-    for (int tries = numbers > 0 ? most_tries : 0; tries > 0; --tries) {
-        const Arena::Mark mark = c.arena.mark();
-        MoveList found;
-        const auto number = static_cast<int64_t>(random.below(static_cast<uint64_t>(numbers)));
-        if (phase.play->draw(c, number, found) && passes_meta(c, found.first)) {
-            if (k.active) k.stalemated &= ~(1u << k.mover);
-            return found.first;
-        }
-        c.registers = before;
-        c.arena.release(mark);
+    source.node = phases[static_cast<size_t>(c.state.phase(mover))].play.get();
+    while (source.following < DrawSource::most_follows) {
+        const MovesNode* follows = nullptr;
+        const MovesNode* inner = source.node->narrow(c, follows);
+        if (!inner) break;
+        source.node = inner;
+        if (follows) source.follows[source.following++] = follows;
     }
+    source.numbers = source.node->draws(c);
+    if (source.swap && source.numbers >= 0) ++source.numbers;
+    const int follows = source.node->singles();
+    source.singles = follows >= 0 && follows + source.following <= Single::most_follows &&
+                     !meta.forbids() && !wants.to_clear;
+    return source;
+}
+
+uint32_t Program::draw_number(Context& c, const DrawSource& source, int64_t number) const {
+    if (source.swap && number == source.numbers - 1) {
+        const uint32_t swap = make_swap(c);
+        return swap != none && passes_meta(c, swap) ? swap : none;
+    }
+    const Registers before = c.registers;
+    MoveList found;
+    const bool drawn = source.node->draw(c, number, found);
+    c.registers = before;
+    if (!drawn) return none;
+    for (int n = source.following; n-- > 0;) c.arena.append_then(found.first, source.follows[n]);
+    return passes_meta(c, found.first) ? found.first : none;
+}
+
+uint32_t Program::draw_listed(Context& c, RandomStream& random) const {
+    const Registers before = c.registers;
     MoveList all;
     legal_moves(c, all);
+    c.registers = before;
     uint32_t move = all.first;
     for (uint64_t skip = all.count > 1 ? random.below(all.count) : 0; skip > 0; --skip)
         move = c.arena.move(move).next;
     return move;
+}
+
+namespace {
+// Whether to try another number rather than to list the moves: as long as a hit is expected to cost
+// less than the list, as far as can be told from what happened since the playout began.
+bool worth_trying(const Context::Luck& luck, int64_t tries, int64_t list_cost) {
+    const int64_t all = luck.tries + 8, hits = luck.hits + 1;  // some good luck to begin with
+    return tries == 0 ? all <= list_cost * hits : tries < 2 * list_cost;
+}
+
+Context::Luck& luck_of(Context& c, const MovesNode* node) {
+    Context::Luck& luck = c.luck[(reinterpret_cast<uintptr_t>(node) >> 4) % std::size(c.luck)];
+    if (luck.node != node) luck = {node, 0, 0};
+    return luck;
+}
+}  // namespace
+
+// Every number is as likely as any other and so is every move. Where few of them stand for a move,
+// moves are listed after all.
+uint32_t Program::play_random(Context& c, RandomStream& random) const {
+    c.registers = Registers();
+    c.roll_needed = false;
+    const DrawSource source = draw_source(c);
+    Scalars& k = c.scalars();
+    const bool single = source.singles && !source.swap;
+    Context::Luck& luck = luck_of(c, source.node);
+    const int64_t list_cost = source.numbers > 0 ? source.node->list_cost(source.numbers) + 8 : 0;
+    for (int64_t tries = 0; list_cost && worth_trying(luck, tries, list_cost); ++tries) {
+        const auto number =
+            static_cast<int64_t>(random.below(static_cast<uint64_t>(source.numbers)));
+        ++luck.tries;
+        if (single) {
+            Single drawn;
+            const bool found = source.node->draw_single(c, number, drawn);
+            c.registers = Registers();
+            if (!found) continue;
+            for (int n = source.following; n-- > 0;) drawn.add(source.follows[n]);
+            ++luck.hits;
+            if (k.active) k.stalemated &= ~(1u << k.mover);
+            apply(c, drawn);
+            return 1;
+        }
+        const Arena::Mark mark = c.arena.mark();
+        const uint32_t move = draw_number(c, source, number);
+        if (move != none) {
+            ++luck.hits;
+            if (k.active) k.stalemated &= ~(1u << k.mover);
+            apply(c, move);
+            return 1;
+        }
+        c.arena.release(mark);
+    }
+    const uint32_t move = draw_listed(c, random);
+    const uint32_t plies = c.roll_needed ? 2 : 1;
+    apply(c, move);
+    return plies;
 }
 
 void Program::compute_stalemate(Context& c) const {
@@ -205,33 +296,55 @@ void Program::compute_stalemate(Context& c) const {
 
 // --- one ply ---
 
-void Program::apply(Context& c, uint32_t move, uint32_t flat) const {
+void Program::begin_ply(Context& c, int from, bool passing) const {
     Scalars& k = c.scalars();
     k.decided = -1;
-    const int mover = k.mover;
-    const bool passing = is_pass(c, move);
-    if (passing && !(k.stalemated >> mover & 1)) compute_stalemate(c);
+    if (passing && !(k.stalemated >> k.mover & 1)) compute_stalemate(c);
     if (wants.pending) c.state.pending().clear();
-    const int from = c.arena.move(move).from, to = c.arena.move(move).to;
     if (k.turn_plies == 0) k.turn_from = from;
     // The ply counts from now on: consequences and ends see it as made.
     ++k.plies;
     PlyMark* marks = c.state.passes();
     const uint32_t kept = 2 * players() + 2;
-    std::memmove(marks + 1, marks, (kept - 1) * sizeof(PlyMark));
-    marks[0] = {static_cast<uint8_t>(mover), static_cast<uint8_t>(passing)};
+    if (kept == 6) {  // without a call, for two players
+        PlyMark before[5];
+        std::memcpy(before, marks, sizeof before);
+        std::memcpy(marks + 1, before, sizeof before);
+    } else {
+        std::memmove(marks + 1, marks, (kept - 1) * sizeof(PlyMark));
+    }
+    marks[0] = {static_cast<uint8_t>(k.mover), static_cast<uint8_t>(passing)};
+}
+
+void Program::apply(Context& c, uint32_t move, uint32_t flat) const {
+    const int mover = c.scalars().mover;
+    const int from = c.arena.move(move).from, to = c.arena.move(move).to;
+    begin_ply(c, from, is_pass(c, move));
     Applied applied;
     apply_move(c, move, true, applied, flat);
+    end_ply(c, mover, applied, from, to);
+}
+
+void Program::apply(Context& c, const Single& single) const {
+    const int mover = c.scalars().mover;
+    begin_ply(c, single.from, single.action.act == Act::Pass);
+    Applied applied;
+    apply_single(c, single, applied);
+    end_ply(c, mover, applied, single.from, single.to);
+}
+
+void Program::end_ply(Context& c, int mover, const Applied& applied, int from, int to) const {
+    Scalars& k = c.scalars();
     k.rolled = 0;
     const bool pass = applied.pass && !applied.other_decision;
-    marks[0].pass = pass;
+    c.state.passes()[0].pass = pass;
     test_ends(c);
     if (!k.active)
         k.previous = mover;
-    else
+    else if (phases_change)
         update_phases(c);
     ++k.counter;
-    record_position(c);
+    if (records) record_position(c);
     if (k.active) finish_ply(c, mover, pass, applied.swap, from, to);
 }
 
@@ -354,6 +467,7 @@ void Program::start_game(uint8_t* block, Arena& arena, RandomStream& random) con
     k.winner = -1;
     uint64_t* empty = reinterpret_cast<uint64_t*>(block + layout.empty);
     for (uint32_t p = 0; p < layout.places; ++p) empty[p >> 6] |= uint64_t{1} << (p & 63);
+    if (!wants.stacking) reinterpret_cast<uint16_t*>(block + layout.what)[layout.places] = 0xFFFF;
     for (uint32_t p = 0; p < n + 2; ++p) {
         c.state.team(p) = wants.teams ? static_cast<int32_t>(p) : 0;
         c.state.colour(p) = static_cast<int32_t>(p);

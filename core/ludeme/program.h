@@ -71,6 +71,28 @@ struct Meta {
         return repeat_positional || repeat_situational || repeat_positional_turn ||
                repeat_situational_turn;
     }
+    bool forbids() const { return no_repeat() || no_suicide; }
+};
+
+// Done to the state, now.
+struct Applied {
+    bool next_set = false;  // a SetNextPlayer was among the actions
+    bool pass = false, other_decision = false, swap = false;
+    int from_after = off, to_after = off;
+    bool decided = false;  // a decision was met
+    int level_from = -1, level_to = -1;
+    uint8_t kind_from = 0, kind_to = 0;  // of that decision
+};
+
+// What moves are drawn from in a position: choices that are a matter of the position are made.
+struct DrawSource {
+    static constexpr int most_follows = 8;
+    const MovesNode* node = nullptr;
+    const MovesNode* follows[most_follows];  // what they have as consequences besides
+    int following = 0;
+    int64_t numbers = -1;  // -1: moves must be listed
+    bool singles = false;  // moves are drawn as such
+    bool swap = false;     // one more number than there are: that sides are exchanged
 };
 
 class Program {
@@ -84,6 +106,8 @@ class Program {
     std::vector<std::unique_ptr<StartRule>> start;
     Meta meta;
     bool all_pass_ends = true;
+    bool phases_change = false;
+    bool records = false;  // positions, for rules about repetition
     bool stochastic = false;
     uint32_t turn_limit = 1250, move_limit = 10000;
     std::vector<SiteSet> start_sites;  // by component: where it stood at the start
@@ -108,10 +132,15 @@ class Program {
     void start_game(uint8_t* block, Arena& arena, RandomStream& random) const;
     // All legal moves; a forced pass where there are none.
     void legal_moves(Context& c, MoveList& out) const;
-    // One of them, each as likely as any other.
-    uint32_t draw_move(Context& c, RandomStream& random) const;
+    // One of them, each as likely as any other, and made. Returns how many plies it took: a roll of
+    // the dice is one of its own.
+    uint32_t play_random(Context& c, RandomStream& random) const;
+    DrawSource draw_source(Context& c) const;
+    // The move of a number, or none.
+    uint32_t draw_number(Context& c, const DrawSource& source, int64_t number) const;
     // One ply. The arena's moves stay valid. `flat` collects what was done, as a move.
     void apply(Context& c, uint32_t move, uint32_t flat = none) const;
+    void apply(Context& c, const Single& single) const;
     bool passes_meta(Context& c, uint32_t move) const;
     void compute_stalemate(Context& c) const;
 
@@ -121,6 +150,11 @@ class Program {
     bool has_teams() const { return wants.teams; }
 
   private:
+    uint32_t draw_listed(Context& c, RandomStream& random) const;
+    // The move that exchanges sides, where it is offered.
+    uint32_t make_swap(Context& c) const;
+    void begin_ply(Context& c, int from, bool passing) const;
+    void end_ply(Context& c, int mover, const Applied& applied, int from, int to) const;
     void finish_ply(Context& c, int mover, bool pass, bool swap, int from, int to) const;
     void test_ends(Context& c) const;
     void eval_end(Context& c, const EndBlock& block) const;
@@ -144,18 +178,11 @@ struct Scratch {
     Context context;
 };
 
-// Done to the state, now.
-struct Applied {
-    bool next_set = false;  // a SetNextPlayer was among the actions
-    bool pass = false, other_decision = false, swap = false;
-    int from_after = off, to_after = off;
-    bool decided = false;  // a decision was met
-    Action decision;
-};
-
 // Does a move with all its consequences; `stored`: it is the ply itself. `flat` collects all
 // actions in order, as a move, where it is not `none`.
 void apply_move(Context& c, uint32_t move, bool stored, Applied& applied, uint32_t flat = none);
+// The same for a ply of one action, in games that have nothing to clear at the end of a turn.
+void apply_single(Context& c, const Single& single, Applied& applied);
 
 void apply_result(Context& c, int role, Outcome outcome);
 bool all_passed(const Context& c);

@@ -62,6 +62,7 @@ BoolPtr Reader::boolean() {
     static const Makers<BoolPtr> makers = [] {
         Makers<BoolPtr> m;
         add_conditions(m);
+        add_site_conditions(m);
         add_line_conditions(m);
         add_group_conditions(m);
         return m;
@@ -110,9 +111,12 @@ MovesPtr Reader::moves() {
     static const Makers<MovesPtr> makers = [] {
         Makers<MovesPtr> m;
         add_movements(m);
+        add_jumps(m);
         add_piece_moves(m);
+        add_transfers(m);
         add_operators(m);
         add_loops(m);
+        add_piece_loop(m);
         add_captures(m);
         add_settings(m);
         return m;

@@ -62,6 +62,7 @@ void add_number_functions(Makers<IntPtr>& makers);
 void add_site_functions(Makers<IntPtr>& makers);
 void add_count_functions(Makers<IntPtr>& makers);
 void add_conditions(Makers<BoolPtr>& makers);
+void add_site_conditions(Makers<BoolPtr>& makers);
 void add_line_conditions(Makers<BoolPtr>& makers);
 void add_group_conditions(Makers<BoolPtr>& makers);
 void add_regions(Makers<RegionPtr>& makers);
@@ -70,9 +71,12 @@ void add_arrays(Makers<ArrayPtr>& makers);
 void add_directions(Makers<DirectionsPtr>& makers);
 void add_ranges(Makers<RangePtr>& makers);
 void add_movements(Makers<MovesPtr>& makers);
+void add_jumps(Makers<MovesPtr>& makers);
 void add_piece_moves(Makers<MovesPtr>& makers);
+void add_transfers(Makers<MovesPtr>& makers);
 void add_operators(Makers<MovesPtr>& makers);
 void add_loops(Makers<MovesPtr>& makers);
+void add_piece_loop(Makers<MovesPtr>& makers);
 void add_captures(Makers<MovesPtr>& makers);
 void add_settings(Makers<MovesPtr>& makers);
 void add_end_rules(Makers<std::unique_ptr<EndRule>>& makers);
@@ -145,9 +149,14 @@ inline void sites_of_places(const Program& program, Kind kind, const uint64_t* p
         std::memcpy(out.bits, places, layout.words * sizeof(uint64_t));
         return;
     }
-    out.clear(layout.words);
-    for (uint32_t n = 0; n < count; ++n)
-        if (places[(first + n) >> 6] >> ((first + n) & 63) & 1) out.add(n);
+    const uint32_t skip = first / 64, shift = first % 64;
+    for (uint32_t w = 0; w < layout.words; ++w) {
+        const uint32_t from = w + skip;
+        uint64_t word = from < layout.words ? places[from] >> shift : 0;
+        if (shift && from + 1 < layout.words) word |= places[from + 1] << (64 - shift);
+        const uint32_t bits = count > w * 64 ? count - w * 64 : 0;
+        out.bits[w] = bits >= 64 ? word : word & ((uint64_t{1} << bits) - 1);
+    }
 }
 
 // Only sites of the board itself.
@@ -186,42 +195,19 @@ inline bool on_board(const Program& program, Kind kind, int site) {
     return site >= 0 && static_cast<uint32_t>(site) < program.board.tables[kind].count;
 }
 
-// Directions from a site, without a copy where they never change.
+// Directions from a site.
 class DirectionList {
   public:
-    DirectionList(Context& c, const DirectionsNode& node, Kind kind, int site, int facing = -1) {
-        fixed_ = node.fixed();
-        if (!fixed_) node.eval(c, kind, site, facing, own_);
-    }
-    const int32_t* begin() const { return fixed_ ? fixed_->data() : own_.data(); }
-    const int32_t* end() const {
-        return fixed_ ? fixed_->data() + fixed_->size() : own_.data() + own_.size();
-    }
-    bool empty() const { return begin() == end(); }
+    DirectionList(Context& c, const DirectionsNode& node, Kind kind, int site, int facing = -1)
+        : room_(c), list_(node.view(c, kind, site, facing, *room_)) {}
+    const int32_t* begin() const { return list_.data(); }
+    const int32_t* end() const { return list_.data() + list_.size(); }
+    bool empty() const { return list_.empty(); }
 
   private:
-    const std::vector<int32_t>* fixed_;
-    std::vector<int32_t> own_;
+    const NumberBuffer room_;
+    std::span<const int32_t> list_;
 };
-
-// The group of a site: all sites that are reached by steps to sites that pass. The register `to`
-// is set for the test.
-template <class Test>
-void grow_group(Context& c, Kind kind, int start, const DirectionsNode& directions,
-                std::vector<int32_t>& group, SiteSet& inside, Test&& joins) {
-    group.push_back(start);
-    inside.add(static_cast<uint32_t>(start));
-    for (size_t n = 0; n < group.size(); ++n) {
-        const int at = group[n];
-        for (int d : DirectionList(c, directions, kind, at))
-            for (int next : steps_of(c.program, kind, at, d)) {
-                if (inside.has(static_cast<uint32_t>(next))) continue;
-                if (!joins(next)) continue;
-                inside.add(static_cast<uint32_t>(next));
-                group.push_back(next);
-            }
-    }
-}
 
 inline void add_site(const Context& c, SiteSet& out, int site) {
     if (site >= 0 && static_cast<uint32_t>(site) < c.program.words() * 64)

@@ -29,6 +29,22 @@ struct Empty final : RegionNode {
     bool contains(Context& c, int site) const override {
         return on_board(c.program, kind, site) && c.state.empty(c.state.place(kind, site));
     }
+    // Where there are no other places the state has the very set.
+    bool is_all(const Context& c) const {
+        return c.program.layout.layer[kind] == 0 &&
+               c.program.board.tables[kind].count == c.program.layout.places;
+    }
+    uint32_t count(Context& c) const override {
+        if (!is_all(c)) return RegionNode::count(c);
+        uint32_t sum = 0;
+        for (uint32_t w = 0; w < c.program.words(); ++w)
+            sum += static_cast<uint32_t>(std::popcount(c.state.empties()[w]));
+        return sum;
+    }
+    int nth(Context& c, uint32_t n) const override {
+        if (!is_all(c)) return RegionNode::nth(c, n);
+        return SiteSet::nth_bit(c.state.empties(), n, c.program.words());
+    }
 };
 
 struct Occupied {
@@ -56,11 +72,12 @@ void occupied(Context& c, const Occupied& o, SiteSet& out) {
         id = o.of->eval(c);
         ids = id >= 0 ? 1u << id : 0;
     }
-    std::vector<int32_t> wanted = o.components;
-    for (const auto& piece : o.pieces) wanted.push_back(piece->eval(c));
     const bool select = o.named || !o.pieces.empty();
     auto fits = [&](int piece) {
-        return !select || std::find(wanted.begin(), wanted.end(), piece) != wanted.end();
+        return !select ||
+               std::find(o.components.begin(), o.components.end(), piece) != o.components.end() ||
+               std::any_of(o.pieces.begin(), o.pieces.end(),
+                           [&](const IntPtr& one) { return one->eval(c) == piece; });
     };
     const State& s = c.state;
     const int container = o.box ? o.box->eval(c) : o.container;
@@ -80,33 +97,34 @@ void occupied(Context& c, const Occupied& o, SiteSet& out) {
         low = static_cast<uint32_t>(o.hands[static_cast<size_t>(id)][0]);
         high = low + static_cast<uint32_t>(o.hands[static_cast<size_t>(id)][1]);
     }
-    if (!s.stacking() && !select && program.layout.layer[kind] == 0 &&
-        program.layout.layer_size[kind] == program.layout.places) {
-        for (uint32_t owner = 0; owner < program.layout.owners; ++owner) {
-            if (!(ids >> owner & 1)) continue;
-            const uint64_t* places = s.owned(owner);
-            for (uint32_t w = 0; w < words; ++w) out.bits[w] |= places[w];
+    // Sites outside the range are no candidates.
+    auto keep_range = [&](SiteSet& set) {
+        for (uint32_t w = low / 64; w < words && w * 64 < high; ++w) {
+            if (w * 64 < low) set.bits[w] &= ~uint64_t{0} << (low - w * 64);
+            if (high - w * 64 < 64) set.bits[w] &= (uint64_t{1} << (high - w * 64)) - 1;
         }
-        if (low == 0 && high == program.layout.places) return;
-        for (uint32_t n = 0; n < words * 64; ++n)
-            if (n < low || n >= high) out.remove(n);
-        return;
-    }
+        for (uint32_t w = 0; w < words; ++w)
+            if (w < low / 64 || w * 64 >= high) set.bits[w] = 0;
+    };
     for (uint32_t owner = 0; owner < program.layout.owners; ++owner) {
         if (!(ids >> owner & 1)) continue;
-        const uint64_t* places = s.owned(owner);
-        for (uint32_t n = low; n < high; ++n) {
-            const uint32_t place = program.layout.layer[kind] + n;
-            if (!(places[place >> 6] >> (place & 63) & 1)) continue;
-            const int at = static_cast<int>(place);
+        SiteSet theirs;
+        sites_of_places(program, kind, s.owned(owner), theirs);
+        keep_range(theirs);
+        if (!s.stacking() && !select) {
+            for (uint32_t w = 0; w < words; ++w) out.bits[w] |= theirs.bits[w];
+            continue;
+        }
+        theirs.each(words, [&](int n) {
+            const int at = static_cast<int>(program.layout.layer[kind]) + n;
             bool found = false;
             for (int level = 0; level < s.height(at) && !found; ++level)
                 found = (ids >> s.who(at, level) & 1) && fits(s.what(at, level));
             // A game without stacks may have pieces that belong to nobody on the site.
             if (!s.stacking()) found = fits(s.what(at));
             if (s.stacking() && o.top) found = found && (ids >> s.who(at) & 1);
-            if (found) out.add(n);
-        }
+            if (found) out.add(static_cast<uint32_t>(n));
+        });
     }
 }
 
@@ -140,7 +158,8 @@ void add_regions(Makers<RegionPtr>& m) {
         auto array = r.array();
         return make_region([array = std::move(array)](Context& c, SiteSet& out) {
             out.clear(c.program.words());
-            std::vector<int32_t> list;
+            const NumberBuffer list_room(c);
+            std::vector<int32_t>& list = *list_room;
             array->eval(c, list);
             for (int site : list) add_site(c, out, site);
         });
@@ -311,7 +330,8 @@ void add_regions(Makers<RegionPtr>& m) {
         auto each = r.region();
         return make_region(
             [players = std::move(players), each = std::move(each)](Context& c, SiteSet& out) {
-                std::vector<int32_t> ids;
+                const NumberBuffer ids_room(c);
+                std::vector<int32_t>& ids = *ids_room;
                 players->eval(c, ids);
                 out.clear(c.program.words());
                 SiteSet one;

@@ -13,6 +13,8 @@ bool all_passed(const Context& c) {
     const int32_t made = k.plies;
     const auto kept = static_cast<int32_t>(2 * n + 2);
     if (n == 1) return made > 0 && marks[0].pass;
+    // As most often: the last ply was no pass, and another player made the one before.
+    if (made > 1 && !marks[0].pass && marks[0].mover != marks[1].mover) return false;
     int last = k.mover, run = 0;
     bool pass = false;
     int32_t at = 0;

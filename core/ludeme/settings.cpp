@@ -20,6 +20,36 @@ MovesPtr simple(Reader& r, Make make) {
     });
 }
 
+// Moves of one action each that are always the same.
+struct Choices final : MovesNode {
+    std::vector<Action> actions;
+    Consequence then;
+    Choices(std::vector<Action> a, Reader& r) : actions(std::move(a)), then(r) {}
+    void eval(Context& c, MoveList& out) const override {
+        const uint32_t before = out.last;
+        for (const Action& a : actions) add_single(c, out, a);
+        then.attach(c, out, before);
+    }
+    int64_t most_draws(const Program&, int, int) const override {
+        return static_cast<int64_t>(actions.size());
+    }
+    int64_t draws(Context&) const override { return static_cast<int64_t>(actions.size()); }
+    int singles() const override { return then.count(); }
+    bool draw_single(Context&, int64_t number, Single& single) const override {
+        if (static_cast<size_t>(number) >= actions.size()) return false;
+        single.action = actions[static_cast<size_t>(number)];
+        single.add(then.node.get());
+        return true;
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        if (static_cast<size_t>(number) >= actions.size()) return false;
+        const uint32_t before = out.last;
+        add_single(c, out, actions[static_cast<size_t>(number)]);
+        then.attach(c, out, before);
+        return true;
+    }
+};
+
 struct Roll final : MovesNode {
     std::vector<std::vector<int32_t>> boxes;  // first die, first site, dice, faces
     Consequence then;
@@ -33,9 +63,9 @@ struct Roll final : MovesNode {
         return r;
     }
     void eval(Context& c, MoveList& out) const override {
-        if (c.stop_at_roll && !c.scalars().rolled) {
+        if (!c.scalars().rolled) {
             c.roll_needed = true;
-            return;
+            if (c.stop_at_roll) return;
         }
         const uint32_t move = c.arena.add_move();
         int first = -1;
@@ -70,7 +100,8 @@ struct SetNextPlayer final : MovesNode {
     bool decision;
     explicit SetNextPlayer(Reader& r) : who(r.integers()), players(r.array()), decision(r.flag()) {}
     void eval(Context& c, MoveList& out) const override {
-        std::vector<int32_t> ids;
+        const NumberBuffer ids_room(c);
+        std::vector<int32_t>& ids = *ids_room;
         for (const auto& one : who) ids.push_back(one->eval(c));
         if (players) players->eval(c, ids);
         for (int id : ids) {
@@ -223,15 +254,9 @@ struct SwapPieces final : MovesNode {
 
 void add_settings(Makers<MovesPtr>& m) {
     m["pass"] = [](Reader& r) {
-        const bool decision = r.flag();
-        auto then = std::make_shared<Consequence>(r);
-        return make_moves([decision, then](Context& c, MoveList& out) {
-            const uint32_t before = out.last;
-            Action a;
-            a.decision = decision;
-            add_single(c, out, a);
-            then->attach(c, out, before);
-        });
+        Action a;
+        a.decision = r.flag();
+        return MovesPtr(std::make_unique<Choices>(std::vector<Action>{a}, r));
     };
     m["moveAgain"] = [](Reader& r) {
         return simple(r, [](Context& c, Action& a) {
@@ -242,20 +267,16 @@ void add_settings(Makers<MovesPtr>& m) {
     };
     auto ballot = [&m](const char* name, Act act) {
         m[name] = [act](Reader& r) {
-            const std::vector<int32_t> choices = r.numbers();
+            std::vector<Action> actions;
+            for (int choice : r.numbers()) {
+                Action a;
+                a.act = act;
+                a.what = choice;
+                actions.push_back(a);
+            }
             const bool decision = r.flag();
-            auto then = std::make_shared<Consequence>(r);
-            return make_moves([=](Context& c, MoveList& out) {
-                const uint32_t before = out.last;
-                for (int choice : choices) {
-                    Action a;
-                    a.act = act;
-                    a.what = choice;
-                    a.decision = decision;
-                    add_single(c, out, a);
-                }
-                then->attach(c, out, before);
-            });
+            for (Action& a : actions) a.decision = decision;
+            return MovesPtr(std::make_unique<Choices>(std::move(actions), r));
         };
     };
     ballot("propose", Act::Propose);

@@ -2,6 +2,7 @@
 // all sets of a game.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +11,39 @@ namespace omnilude::ludeme {
 
 constexpr uint32_t max_words = 32;
 constexpr uint32_t max_sites = max_words * 64;
+
+// By byte and n: which of its bits is number n.
+constexpr std::array<uint8_t, 2048> make_nth_of_byte() {
+    std::array<uint8_t, 2048> table{};
+    for (uint32_t byte = 0; byte < 256; ++byte)
+        for (uint32_t bit = 0, n = 0; bit < 8; ++bit)
+            if (byte >> bit & 1) table[n++ << 8 | byte] = static_cast<uint8_t>(bit);
+    return table;
+}
+inline constexpr std::array<uint8_t, 2048> nth_of_byte = make_nth_of_byte();
+
+// Which bit of a word that has more than n is number n, without a branch: bytes are counted side
+// by side, and those whose bits all come before are skipped.
+inline uint32_t nth_of_word(uint64_t word, uint32_t n) {
+    constexpr uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    uint64_t sums = word - (word >> 1 & 0x5555555555555555u);
+    sums = (sums & 0x3333333333333333u) + (sums >> 2 & 0x3333333333333333u);
+    sums = ((sums + (sums >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * ones;
+    const uint64_t skipped = ((n * ones | tops) - sums) & tops;
+    const auto place = static_cast<uint32_t>(std::popcount(skipped)) * 8;
+    const auto before = static_cast<uint32_t>((sums << 8) >> place & 0xFF);
+    return place + nth_of_byte[(n - before) << 8 | (word >> place & 0xFF)];
+}
+
+// Calls `visit` for every bit in order until it returns true; returns whether it did.
+template <class Visit>
+bool each_bit(const uint64_t* bits, uint32_t words, Visit&& visit) {
+    for (uint32_t w = 0; w < words; ++w)
+        for (uint64_t left = bits[w]; left; left &= left - 1)
+            if (visit(static_cast<int>(w * 64 + static_cast<uint32_t>(std::countr_zero(left)))))
+                return true;
+    return false;
+}
 
 struct SiteSet {
     uint64_t bits[max_words];
@@ -46,9 +80,7 @@ struct SiteSet {
                 n -= here;
                 continue;
             }
-            uint64_t left = bits[w];
-            for (; n > 0; --n) left &= left - 1;
-            return static_cast<int>(w * 64 + static_cast<uint32_t>(std::countr_zero(left)));
+            return static_cast<int>(w * 64 + nth_of_word(bits[w], n));
         }
         return -1;
     }
@@ -61,10 +93,7 @@ struct SiteSet {
     // The same, until `visit` returns true; returns whether it did.
     template <class Visit>
     bool any(uint32_t words, Visit&& visit) const {
-        for (uint32_t w = 0; w < words; ++w)
-            for (uint64_t left = bits[w]; left; left &= left - 1)
-                if (visit(static_cast<int>(w * 64 + std::countr_zero(left)))) return true;
-        return false;
+        return each_bit(bits, words, visit);
     }
 };
 

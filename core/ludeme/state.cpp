@@ -5,6 +5,10 @@
 
 namespace omnilude::ludeme {
 
+namespace {
+constexpr uint32_t filter_words = 128;  // before the records of positions
+}
+
 static_assert(sizeof(Scalars) % 8 == 0 || sizeof(Scalars) % 4 == 0);
 
 Layout::Layout(const Board& board, const LayoutWants& w) : wants(w), players(board.players) {
@@ -29,7 +33,7 @@ Layout::Layout(const Board& board, const LayoutWants& w) : wants(w), players(boa
     const size_t levels = wants.stacking ? size_t{places} * wants.height : places;
     position_begin = take(0);
     who = take(wants.stacking ? 0 : places);
-    what = take(levels * 2);
+    what = take((levels + 1) * 2);
     count = wants.count ? take(size_t{places} * 2) : 0;
     state = wants.state ? take(levels * 2) : 0;
     rotation = wants.rotation ? take(levels) : 0;
@@ -54,35 +58,19 @@ Layout::Layout(const Board& board, const LayoutWants& w) : wants(w), players(boa
     rolled = take(size_t{wants.dice} * 4);
     passes = take((2 * players + 2) * sizeof(PlyMark));
     stored = take(8);
-    history = wants.history ? take((size_t{wants.history} + 1) * 8) : 0;
+    hashed = !wants.stacking && (wants.history || wants.turn_history);
+    hash = take(8);
+    bare = !hashed && !wants.stacking && !wants.count && !wants.state && !wants.rotation &&
+           !wants.value;
+    for (int32_t container : board.container_of) hands |= container > 0;
+    at = (at + 15) / 16 * 16;
+    trial_bytes = at;
+    history = wants.history ? take((size_t{wants.history} + 1 + filter_words) * 8) : 0;
     turn_history = wants.turn_history ? take((size_t{wants.turn_history} + 1) * 8) : 0;
-    track_places = take(size_t{wants.track_places} * 2);
-    start_sites = take(0);
     bytes = (at + 7) / 8 * 8;
 }
 
 // --- reading ---
-
-int State::height(int p) const {
-    if (stacking()) return array<uint8_t>(layout_->heights)[p];
-    return empty(p) ? 0 : 1;
-}
-
-int State::who(int p) const {
-    if (stacking()) {
-        const int h = height(p);
-        return h ? owner_of(what(p, h - 1)) : 0;
-    }
-    return array<uint8_t>(layout_->who)[p];
-}
-
-int State::what(int p) const {
-    if (stacking()) {
-        const int h = height(p);
-        return h ? what(p, h - 1) : 0;
-    }
-    return array<uint16_t>(layout_->what)[p];
-}
 
 int State::count(int p) const {
     if (stacking()) return who(p) ? 1 : 0;
@@ -108,18 +96,6 @@ int State::value(int p) const {
     return array<int16_t>(layout_->value)[p];
 }
 
-int State::what(int p, int level) const {
-    if (!stacking()) return what(p);
-    return level < 0 || level >= height(p) ? 0
-                                           : array<uint16_t>(layout_->what)[level_index(p, level)];
-}
-
-int State::who(int p, int level) const {
-    if (!stacking()) return who(p);
-    const int piece = what(p, level);
-    return piece ? owner_of(piece) : 0;
-}
-
 int State::state(int p, int level) const {
     if (!layout_->wants.state) return 0;
     if (!stacking()) return state(p);
@@ -142,6 +118,61 @@ int State::value(int p, int level) const {
                                            : array<int16_t>(layout_->value)[level_index(p, level)];
 }
 
+// --- the hash of a position ---
+
+namespace {
+constexpr uint64_t multiplier = 0x9E3779B97F4A7C15ull;
+
+uint64_t mix(uint64_t x) {
+    x = (x ^ x >> 31) * multiplier;
+    x = (x ^ x >> 29) * 0xBF58476D1CE4E5B9ull;
+    return x ^ x >> 32;
+}
+
+uint64_t hash_bytes(const uint8_t* bytes, size_t count, uint64_t hash) {
+    while (count >= 8) {
+        uint64_t word;
+        std::memcpy(&word, bytes, 8);
+        hash = (hash ^ word) * multiplier;
+        hash ^= hash >> 29;
+        bytes += 8, count -= 8;
+    }
+    uint64_t word = 0;
+    std::memcpy(&word, bytes, count);
+    hash = (hash ^ word ^ count << 56) * multiplier;
+    return hash ^ hash >> 32;
+}
+}  // namespace
+
+// Of a game without stacks: 0 where nothing is on the place.
+uint64_t State::place_hash(int p) const {
+    const LayoutWants& w = layout_->wants;
+    uint64_t fields = uint64_t{who_[p]} | uint64_t{what_[p]} << 8;
+    if (w.count) fields |= uint64_t{array<uint16_t>(layout_->count)[p]} << 24;
+    if (w.state) fields |= uint64_t{array<uint16_t>(layout_->state)[p]} << 40;
+    if (w.rotation) fields |= uint64_t{array<uint8_t>(layout_->rotation)[p]} << 56;
+    const uint64_t value = w.value ? static_cast<uint16_t>(array<int16_t>(layout_->value)[p]) : 0;
+    if (!fields && !value) return 0;
+    const uint64_t there = mix(static_cast<uint64_t>(p) + 1);
+    return mix(fields + there) ^ (value ? mix(value * multiplier ^ ~there) : 0);
+}
+
+class State::Rehash {
+  public:
+    Rehash(State& state, int place) : state_(state), place_(place) { toggle(); }
+    ~Rehash() { toggle(); }
+    Rehash(const Rehash&) = delete;
+    Rehash& operator=(const Rehash&) = delete;
+
+  private:
+    void toggle() {
+        if (state_.layout_->hashed)
+            *state_.words(state_.layout_->hash) ^= state_.place_hash(place_);
+    }
+    State& state_;
+    int place_;
+};
+
 // --- writing ---
 
 void State::set_bit(uint32_t offset, int n, bool on) const {
@@ -158,6 +189,7 @@ void State::own(int p, int piece, bool on) const {
 
 void State::set_site(int p, int new_who, int new_what, int new_count, int new_state,
                      int new_rotation, int new_value) {
+    const Rehash rehash(*this, p);
     const LayoutWants& w = layout_->wants;
     const int old = what(p);
     if (new_who >= 0) array<uint8_t>(layout_->who)[p] = static_cast<uint8_t>(new_who);
@@ -178,6 +210,7 @@ void State::set_site(int p, int new_who, int new_what, int new_count, int new_st
 }
 
 void State::clear_site(int p) {
+    const Rehash rehash(*this, p);
     own(p, what(p), false);
     const LayoutWants& w = layout_->wants;
     array<uint8_t>(layout_->who)[p] = 0;
@@ -193,6 +226,7 @@ void State::set_state(int p, int level, int v) {
     if (!layout_->wants.state) return;
     uint16_t* states = array<uint16_t>(layout_->state);
     if (!stacking()) {
+        const Rehash rehash(*this, p);
         states[p] = static_cast<uint16_t>(v);
         return;
     }
@@ -204,6 +238,7 @@ void State::set_rotation(int p, int level, int v) {
     if (!layout_->wants.rotation) return;
     uint8_t* rotations = array<uint8_t>(layout_->rotation);
     if (!stacking()) {
+        const Rehash rehash(*this, p);
         rotations[p] = static_cast<uint8_t>(v);
         return;
     }
@@ -215,6 +250,7 @@ void State::set_value(int p, int level, int v) {
     if (!layout_->wants.value) return;
     int16_t* values = array<int16_t>(layout_->value);
     if (!stacking()) {
+        const Rehash rehash(*this, p);
         values[p] = static_cast<int16_t>(v);
         return;
     }
@@ -308,28 +344,12 @@ void State::clear_visited() {
     std::memset(block_ + layout_->visited, 0, size_t{layout_->words} * 8);
 }
 
-namespace {
-uint64_t hash_bytes(const uint8_t* bytes, size_t count, uint64_t hash) {
-    constexpr uint64_t multiplier = 0x9E3779B97F4A7C15ull;
-    while (count >= 8) {
-        uint64_t word;
-        std::memcpy(&word, bytes, 8);
-        hash = (hash ^ word) * multiplier;
-        hash ^= hash >> 29;
-        bytes += 8, count -= 8;
-    }
-    uint64_t word = 0;
-    std::memcpy(&word, bytes, count);
-    hash = (hash ^ word ^ count << 56) * multiplier;
-    return hash ^ hash >> 32;
-}
-}  // namespace
-
 uint64_t State::position_hash() const {
     const auto temp = static_cast<uint64_t>(scalars().temp);
-    return hash_bytes(block_ + layout_->position_begin,
-                      layout_->position_end - layout_->position_begin,
-                      0x243F6A8885A308D3ull ^ temp * 0xD1342543DE82EF95ull);
+    const uint64_t seed = 0x243F6A8885A308D3ull ^ temp * 0xD1342543DE82EF95ull;
+    const uint32_t first = layout_->hashed ? layout_->teams : layout_->position_begin;
+    const uint64_t rest = hash_bytes(block_ + first, layout_->position_end - first, seed);
+    return layout_->hashed ? rest ^ *words(layout_->hash) : rest;
 }
 
 uint64_t State::situation_hash() const {
@@ -355,10 +375,12 @@ uint64_t State::situation_hash() const {
 }
 
 void State::record(uint64_t hash, bool in_turn) {
-    uint64_t* list = words(in_turn ? layout_->turn_history : layout_->history);
+    if (records_ != block_) throw GameError("a position that is only tried was to be recorded");
+    uint64_t* list = words(in_turn ? layout_->turn_history : layout_->history + filter_words * 8);
     const uint32_t capacity = in_turn ? layout_->wants.turn_history : layout_->wants.history;
     if (list[0] == capacity) throw GameError("the game is longer than there is room to remember");
     list[1 + list[0]++] = hash;
+    if (!in_turn) words(layout_->history)[hash % filter_words] |= uint64_t{1} << (hash >> 58);
 }
 
 void State::clear_turn_record() {
@@ -366,12 +388,22 @@ void State::clear_turn_record() {
     std::memset(list, 0, (list[0] + 1) * 8);
 }
 
-bool State::recorded(uint64_t hash, bool in_turn) const {
-    const uint64_t* list = words(in_turn ? layout_->turn_history : layout_->history);
-    return std::find(list + 1, list + 1 + list[0], hash) != list + 1 + list[0];
+const uint64_t* State::record_list(bool in_turn) const {
+    const uint32_t at = in_turn ? layout_->turn_history : layout_->history + filter_words * 8;
+    return reinterpret_cast<const uint64_t*>(records_ + at);
 }
 
-uint32_t State::record_size() const { return static_cast<uint32_t>(words(layout_->history)[0]); }
-uint64_t State::record_at(uint32_t n) const { return words(layout_->history)[1 + n]; }
+bool State::recorded(uint64_t hash, bool in_turn) const {
+    if (!in_turn) {  // most positions are new, and a bit for some of them tells so
+        const auto* filter = reinterpret_cast<const uint64_t*>(records_ + layout_->history);
+        if (!(filter[hash % filter_words] >> (hash >> 58) & 1)) return false;
+    }
+    const uint64_t* list = record_list(in_turn);
+    const uint64_t* const end = list + 1 + list[0];
+    return std::find(list + 1, end, hash) != end;
+}
+
+uint32_t State::record_size() const { return static_cast<uint32_t>(record_list(false)[0]); }
+uint64_t State::record_at(uint32_t n) const { return record_list(false)[1 + n]; }
 
 }  // namespace omnilude::ludeme

@@ -44,7 +44,7 @@ struct LayoutWants {
     bool count = false, state = false, rotation = false, value = false, stacking = false;
     bool scores = false, teams = false, visited = false, to_clear = false, amounts = false;
     uint32_t height = 32, pending = 0, variables = 0, remembered_lists = 0, remembered = 0;
-    uint32_t votes = 0, dice = 0, history = 0, turn_history = 0, track_places = 0;
+    uint32_t votes = 0, dice = 0, history = 0, turn_history = 0;
 };
 
 // Where everything is in the block; offsets in bytes.
@@ -62,8 +62,15 @@ struct Layout {
     uint32_t phases = 0, scores = 0, player_values = 0, teams = 0, order = 0, amounts = 0;
     uint32_t variables = 0, remembered = 0, pending = 0, visited = 0, to_clear = 0;
     uint32_t votes = 0, dice = 0, rolled = 0, passes = 0, history = 0, turn_history = 0;
-    uint32_t stored = 0, track_places = 0, start_sites = 0;
+    uint32_t stored = 0, hash = 0;
+    uint32_t trial_bytes = 0;  // all but the records of positions, which lie behind
     uint32_t bytes = 0;
+    // A site of a kind behind all others, on which there is a piece like no other.
+    int nowhere(Kind kind) const { return static_cast<int>(places - layer[kind]); }
+    // Whether a position's hash is kept up to date, rather than found anew where it is asked for.
+    bool hashed = false;
+    bool bare = false;   // a place has a piece and its owner, and nothing else
+    bool hands = false;  // there are sites beyond the board
 };
 
 // One ply that was made, for the rules about passing.
@@ -107,13 +114,22 @@ class NumberList {
 // Reads and writes a block. Cheap to make.
 class State {
   public:
-    State(uint8_t* block, const Layout& layout, const Board& board)
-        : block_(block), layout_(&layout), board_(&board) {}
+    // `records`: the block whose records of positions are read, where it is not this one.
+    State(uint8_t* block, const Layout& layout, const Board& board, uint8_t* records = nullptr)
+        : block_(block),
+          records_(records ? records : block),
+          who_(block + layout.who),
+          what_(reinterpret_cast<uint16_t*>(block + layout.what)),
+          empty_(reinterpret_cast<uint64_t*>(block + layout.empty)),
+          layout_(&layout),
+          board_(&board),
+          flat_(!layout.wants.stacking) {}
 
     uint8_t* block() const { return block_; }
+    uint8_t* records() const { return records_; }
     const Layout& layout() const { return *layout_; }
     Scalars& scalars() const { return *reinterpret_cast<Scalars*>(block_); }
-    bool stacking() const { return layout_->wants.stacking; }
+    bool stacking() const { return !flat_; }
 
     // The place of a site of a kind on the board, or of a cell anywhere; -1 if there is none.
     int place(Kind kind, int site) const {
@@ -122,7 +138,7 @@ class State {
     }
     // The same, where sites beyond the board are cells of hands whatever the kind.
     int place_anywhere(Kind kind, int site) const {
-        if (kind != Cell && site >= 0 &&
+        if (layout_->hands && kind != Cell && site >= 0 &&
             static_cast<uint32_t>(site) < board_->container_of.size() &&
             board_->container_of[static_cast<size_t>(site)] > 0)
             kind = Cell;
@@ -130,20 +146,47 @@ class State {
     }
 
     // --- one place ---
-    int who(int place) const;
-    int what(int place) const;
+    int who(int place) const { return flat_ ? who_[place] : owner_of(what(place)); }
+    int what(int place) const {
+        if (flat_) return what_[place];
+        const int top = height(place) - 1;
+        return top < 0 ? 0 : what_[level_index(place, top)];
+    }
     int count(int place) const;
     int state(int place) const;
     int rotation(int place) const;
     int value(int place) const;
-    int who(int place, int level) const;
-    int what(int place, int level) const;
+    int who(int place, int level) const {
+        return flat_ ? who_[place] : owner_of(what(place, level));
+    }
+    int what(int place, int level) const {
+        if (flat_) return what_[place];
+        return level < 0 || level >= height(place) ? 0 : what_[level_index(place, level)];
+    }
     int state(int place, int level) const;
     int rotation(int place, int level) const;
     int value(int place, int level) const;
-    int height(int place) const;  // 1 where there is a piece and no stacks
-    bool empty(int place) const { return bit(layout_->empty, place); }
+    int height(int place) const {  // 1 where there is a piece and no stacks
+        return flat_ ? !empty(place) : block_[layout_->heights + static_cast<uint32_t>(place)];
+    }
+    bool empty(int place) const {
+        return empty_[static_cast<uint32_t>(place) >> 6] >> (place & 63) & 1;
+    }
 
+    // Puts a piece on an empty place, or takes it away again; where places are bare.
+    void put_bare(int place, int what) {
+        const int owner = owner_of(what);
+        who_[place] = static_cast<uint8_t>(owner);
+        what_[place] = static_cast<uint16_t>(what);
+        toggle(empty_, place);
+        toggle(owned_words(static_cast<uint32_t>(owner)), place);
+    }
+    void take_bare(int place) {
+        toggle(owned_words(static_cast<uint32_t>(owner_of(what_[place]))), place);
+        toggle(empty_, place);
+        who_[place] = 0;
+        what_[place] = 0;
+    }
     // -1 leaves a field as it is; flat games only.
     void set_site(int place, int who, int what, int count, int state, int rotation, int value);
     void clear_site(int place);
@@ -160,8 +203,11 @@ class State {
     void remove_level(int place, int level);
     void remove_stack(int place);
 
+    // What is on the sites of a kind, in games without stacks.
+    const uint16_t* pieces(Kind kind) const { return what_ + layout_->layer[kind]; }
+
     // --- sets of places ---
-    const uint64_t* empties() const { return words(layout_->empty); }
+    const uint64_t* empties() const { return empty_; }
     const uint64_t* owned(uint32_t owner) const {
         return words(layout_->owned) + size_t{owner} * layout_->words;
     }
@@ -198,7 +244,7 @@ class State {
     uint32_t record_size() const;
     uint64_t record_at(uint32_t n) const;
 
-    int owner_of(int what) const { return board_->components[static_cast<size_t>(what)].owner; }
+    int owner_of(int what) const { return board_->owners[static_cast<size_t>(what)]; }
 
   private:
     template <class T>
@@ -218,9 +264,25 @@ class State {
     void own(int place, int what, bool on) const;
     void review_owners(int place) const;
 
+    static void toggle(uint64_t* set, int place) {
+        set[static_cast<uint32_t>(place) >> 6] ^= uint64_t{1} << (place & 63);
+    }
+    uint64_t* owned_words(uint32_t owner) const {
+        return words(layout_->owned) + size_t{owner} * layout_->words;
+    }
+    // Takes a place out of the hash, and puts it back as it is when this ends.
+    class Rehash;
+    const uint64_t* record_list(bool in_turn) const;
+    uint64_t place_hash(int place) const;
+
     uint8_t* block_;
+    uint8_t* records_;
+    uint8_t* who_;
+    uint16_t* what_;
+    uint64_t* empty_;
     const Layout* layout_;
     const Board* board_;
+    bool flat_;
 };
 
 }  // namespace omnilude::ludeme

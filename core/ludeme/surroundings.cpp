@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ludeme/reader.h"
+#include "ludeme/ways.h"
 
 namespace omnilude::ludeme {
 
@@ -48,7 +49,8 @@ bool around_fits(const Context& c, int what, int piece) {
 
 void around(Context& c, const Around& a, SiteSet& out) {
     out.clear(c.program.words());
-    std::vector<int32_t> origins;
+    const NumberBuffer origins_room(c);
+    std::vector<int32_t>& origins = *origins_room;
     a.origins->eval(c, origins);
     if (origins.empty() || origins[0] < 0) return;
     const int distance = a.distance ? a.distance->eval(c) : 1;
@@ -116,7 +118,8 @@ void add_surroundings(Makers<RegionPtr>& m) {
                             stop_included = std::move(stop_included),
                             distance = std::move(distance)](Context& c, SiteSet& out) {
             out.clear(c.program.words());
-            std::vector<int32_t> starts;
+            const NumberBuffer starts_room(c);
+            std::vector<int32_t>& starts = *starts_room;
             origins->eval(c, starts);
             const int most = distance ? distance->eval(c) : 1000;
             const bool with_start = included && included->eval(c);
@@ -189,30 +192,30 @@ void add_surroundings(Makers<RegionPtr>& m) {
     m["sites Group"] = [](Reader& r) {
         const Kind kind = r.kind();
         auto origins = r.array();
-        auto directions = r.directions();
+        auto ways = std::make_shared<Ways>(r.program, kind, r.directions());
         auto test = r.boolean();
-        return make_region([=, origins = std::move(origins), directions = std::move(directions),
-                            test = std::move(test)](Context& c, SiteSet& out) {
-            out.clear(c.program.words());
-            std::vector<int32_t> starts;
-            origins->eval(c, starts);
-            const Keep keep_to(c.registers.to), keep_from(c.registers.from);
-            for (int start : starts) {
-                if (!on_board(c.program, kind, start)) continue;
-                const int what = c.state.what(c.state.place(kind, start));
-                c.registers.from = c.registers.to = start;
-                if (test && !test->eval(c)) continue;
-                SiteSet inside;
-                inside.clear(c.program.words());
-                std::vector<int32_t> group;
-                grow_group(c, kind, start, *directions, group, inside, [&](int next) {
-                    if (!test) return c.state.what(c.state.place(kind, next)) == what;
-                    c.registers.to = next;
-                    return test->eval(c);
-                });
-                for (int site : group) add_site(c, out, site);
-            }
-        });
+        return make_region(
+            [=, origins = std::move(origins), test = std::move(test)](Context& c, SiteSet& out) {
+                out.clear(c.program.words());
+                const NumberBuffer starts_room(c);
+                std::vector<int32_t>& starts = *starts_room;
+                origins->eval(c, starts);
+                const Keep keep_to(c.registers.to), keep_from(c.registers.from);
+                for (int start : starts) {
+                    if (!on_board(c.program, kind, start)) continue;
+                    const int what = c.state.what(c.state.place(kind, start));
+                    c.registers.from = c.registers.to = start;
+                    if (test && !test->eval(c)) continue;
+                    Group group(c.program.words());
+                    grow_group(c, *ways, start, group, [&](int next) {
+                        if (!test) return c.state.what(c.state.place(kind, next)) == what;
+                        c.registers.to = next;
+                        return test->eval(c);
+                    });
+                    for (uint32_t w = 0; w < c.program.words(); ++w)
+                        out.bits[w] |= group.inside.bits[w];
+                }
+            });
     };
     m["sites Incident"] = [](Reader& r) {  // lists by element
         auto site = r.integer();

@@ -1,0 +1,225 @@
+#include "ludeme/ways.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ludeme/reader.h"
+
+namespace omnilude::ludeme {
+
+namespace {
+void add_steps(const Program& program, Kind kind, int site, const std::vector<int32_t>& directions,
+               std::vector<int32_t>& out) {
+    for (int d : directions)
+        for (int t : steps_of(program, kind, site, d))
+            if (std::find(out.begin(), out.end(), t) == out.end()) out.push_back(t);
+}
+
+void add_rays(const Program& program, Kind kind, int site, const std::vector<int32_t>& directions,
+              std::vector<int32_t>& out) {
+    for (int d : directions) {
+        const auto rays = rays_of(program, kind, site, d);
+        out.insert(out.end(), rays.begin(), rays.end());
+    }
+}
+
+void add_list(Lists& lists, const std::vector<int32_t>& items) {
+    lists.items.insert(lists.items.end(), items.begin(), items.end());
+    lists.start.push_back(static_cast<uint32_t>(lists.items.size()));
+}
+}  // namespace
+
+Ways::Ways(const Program& program, Kind kind, DirectionsPtr node)
+    : kind_(kind),
+      sites_(program.board.tables[kind].count),
+      words_((sites_ + 63) / 64),
+      node_(std::move(node)) {
+    std::vector<const DirectionsNode*> choices;
+    node_->list_choices(choices);
+    tables_.resize(choices.size());
+    for (size_t n = 0; n < choices.size(); ++n) {
+        tables_[n].node = choices[n];
+        fill(program, tables_[n]);
+    }
+    if (std::any_of(tables_.begin(), tables_.end(), [](const Table& t) { return !t.known; }))
+        return;
+    beside_.assign(size_t{sites_} * words_, 0);
+    beyond_ = beside_;
+    for (const Table& t : tables_)
+        for (size_t n = 0; n + 1 < t.steps.start.size(); ++n) {
+            auto add = [&](std::vector<uint64_t>& sets, int s) {
+                sets[n % sites_ * words_ + static_cast<size_t>(s >> 6)] |= uint64_t{1} << (s & 63);
+            };
+            for (int s : t.steps[n]) add(beside_, s);
+            for (int number : t.rays[n]) {
+                const auto sites = ray(program, kind_, number);
+                if (sites.size() > 1) add(beside_, sites[1]);
+                if (sites.size() > 2) add(beyond_, sites[2]);
+            }
+        }
+}
+
+void Ways::fill(const Program& program, Table& table) const {
+    if (!table.node->by_facing()) return;
+    table.known = true;
+    table.facing = table.node->fixed() == nullptr;
+    std::vector<int> facings;
+    for (const Component& piece : program.board.components) {
+        const int facing =
+            !table.facing || piece.facing < 0 ? static_cast<int>(direction::N) : piece.facing;
+        const auto at = std::find(facings.begin(), facings.end(), facing);
+        table.variants.push_back(static_cast<uint32_t>(at - facings.begin()));
+        if (at == facings.end()) facings.push_back(facing);
+    }
+    const SiteTables& t = program.board.tables[kind_];
+    table.reach.assign(facings.size() * sites_ * words_, 0);
+    if (!table.facing) table.neighbours.assign(size_t{sites_} * words_, 0);
+    std::vector<int32_t> directions, items;
+    for (size_t f = 0; f < facings.size(); ++f)
+        for (uint32_t site = 0; site < sites_; ++site) {
+            directions.clear();
+            table.node->find(program, kind_, static_cast<int>(site), facings[f], directions);
+            items.clear();
+            add_steps(program, kind_, static_cast<int>(site), directions, items);
+            add_list(table.steps, items);
+            if (!table.facing)
+                for (int s : items)
+                    table.neighbours[site * words_ + static_cast<uint32_t>(s >> 6)] |= uint64_t{1}
+                                                                                       << (s & 63);
+            items.clear();
+            add_rays(program, kind_, static_cast<int>(site), directions, items);
+            add_list(table.rays, items);
+            int length = 0;
+            uint64_t* reach = table.reach.data() + (f * sites_ + site) * words_;
+            for (int number : items)
+                for (int s : t.rays[static_cast<size_t>(number)].subspan(1)) {
+                    ++length;
+                    reach[s >> 6] |= uint64_t{1} << (s & 63);
+                }
+            table.ray_sites.push_back(length);
+        }
+}
+
+const Ways::Table& Ways::table(Context& c) const {
+    if (tables_.size() == 1) return tables_.front();
+    const DirectionsNode* node = &node_->chosen(c);
+    for (const Table& one : tables_)
+        if (one.node == node) return one;
+    throw GameError("directions that were not foreseen");
+}
+
+size_t Ways::entry(const Context& c, const Table& table, int site) const {
+    if (!table.facing) return static_cast<size_t>(site);
+    const int place = c.state.place_anywhere(kind_, site);
+    const int piece = place < 0 ? 0 : c.state.what(place);
+    return size_t{table.variants[static_cast<size_t>(piece)]} * sites_ + static_cast<size_t>(site);
+}
+
+std::span<const int32_t> Ways::steps(Context& c, int site, WayBuffer& buffer) const {
+    const Table& t = table(c);
+    if (t.known) return t.steps[entry(c, t, site)];
+    buffer.directions.clear();
+    buffer.items.clear();
+    t.node->eval(c, kind_, site, -1, buffer.directions);
+    add_steps(c.program, kind_, site, buffer.directions, buffer.items);
+    return buffer.items;
+}
+
+std::span<const int32_t> Ways::rays(Context& c, int site, WayBuffer& buffer) const {
+    const Table& t = table(c);
+    if (t.known) return t.rays[entry(c, t, site)];
+    buffer.directions.clear();
+    buffer.items.clear();
+    t.node->eval(c, kind_, site, -1, buffer.directions);
+    add_rays(c.program, kind_, site, buffer.directions, buffer.items);
+    return buffer.items;
+}
+
+namespace {
+// Where the width is known when it is compiled, sets of few words stay in registers; 0: it is not.
+template <uint32_t Known>
+void flood_words(uint32_t width, const uint64_t* neighbours, const uint64_t* set, uint32_t start,
+                 uint64_t* result) {
+    const uint32_t words = Known ? Known : width;
+    uint64_t waiting[Known ? Known : max_words] = {}, inside[Known ? Known : max_words] = {};
+    waiting[start / 64] = inside[start / 64] = uint64_t{1} << start % 64;
+    for (uint32_t w = 0; w < words;) {
+        if (!waiting[w]) {
+            ++w;
+            continue;
+        }
+        const auto site = w * 64 + static_cast<uint32_t>(std::countr_zero(waiting[w]));
+        waiting[w] &= waiting[w] - 1;
+        const uint64_t* around = neighbours + size_t{site} * words;
+        uint32_t lowest = w;
+        for (uint32_t v = words; v-- > 0;) {
+            const uint64_t more = around[v] & set[v] & ~inside[v];
+            inside[v] |= more;
+            waiting[v] |= more;
+            if (v < w && more) lowest = v;
+        }
+        w = lowest;
+    }
+    for (uint32_t v = 0; v < words; ++v) result[v] = inside[v];
+}
+}  // namespace
+
+bool Ways::flood(const SiteSet& set, int start, SiteSet& inside) const {
+    if (tables_.size() != 1 || tables_.front().neighbours.empty()) return false;
+    auto* const by_width = words_ == 1   ? flood_words<1>
+                           : words_ == 2 ? flood_words<2>
+                           : words_ == 3 ? flood_words<3>
+                           : words_ == 4 ? flood_words<4>
+                           : words_ == 6 ? flood_words<6>
+                                         : flood_words<0>;
+    by_width(words_, tables_.front().neighbours.data(), set.bits, static_cast<uint32_t>(start),
+             inside.bits);
+    return true;
+}
+
+bool Ways::may_reach(Context& c, int from, int to) const {
+    if (static_cast<uint32_t>(to) >= sites_) return false;
+    const Table& t = table(c);
+    if (!t.known) return true;
+    return t.reach[entry(c, t, from) * words_ + static_cast<size_t>(to >> 6)] >> (to & 63) & 1;
+}
+
+template <class Count>
+int Ways::greatest(int piece, int site, Count&& count) const {
+    const auto low = static_cast<uint32_t>(std::max(site, 0));
+    const uint32_t high = site < 0 ? sites_ : std::min(sites_, low + 1);
+    int result = 0;
+    for (const Table& t : tables_) {
+        if (!t.known) return -1;
+        for (size_t p = 0; p < t.variants.size(); ++p)
+            if (piece < 0 || static_cast<size_t>(piece) == p)
+                for (uint32_t s = low; s < high; ++s)
+                    result = std::max(result, count(t, size_t{t.variants[p]} * sites_ + s));
+    }
+    return result;
+}
+
+int Ways::most(Lists Table::* lists, int piece, int site) const {
+    return greatest(piece, site, [&](const Table& t, size_t n) {
+        return static_cast<int>((t.*lists)[n].size());
+    });
+}
+
+int Ways::most_ray_sites(int piece, int site) const {
+    return greatest(piece, site,
+                    [](const Table& t, size_t n) { return static_cast<int>(t.ray_sites[n]); });
+}
+
+// --- what must be beside a site ---
+
+Precheck::Precheck(const Program& program, const Ways& ways, const BoolNode* test, Slot slot)
+    : words_(ways.words()) {
+    const Kind kind = ways.kind();
+    const bool sites_are_places = program.layout.layer[kind] == 0;
+    if (!test || !sites_are_places || !ways.beside(0) || program.wants.count) return;
+    hints_ = test->hints(slot, kind);
+    // Sets of owners tell who is on top only where there is one piece on a place.
+    if (program.wants.stacking) hints_ &= ~MustNotBeOwn;
+}
+
+}  // namespace omnilude::ludeme

@@ -1,0 +1,120 @@
+// Directions of a generator together with what they lead to: looked up, not found each time.
+#pragma once
+
+#include "ludeme/nodes.h"
+
+namespace omnilude::ludeme {
+
+// Room for what must be found after all.
+struct WayBuffer {
+    std::vector<int32_t> directions, items;
+};
+
+class Ways {
+  public:
+    Ways(const Program& program, Kind kind, DirectionsPtr node);
+
+    const DirectionsNode& directions() const { return *node_; }
+    Kind kind() const { return kind_; }
+    // Where steps from a site end, each once, in the order of directions.
+    std::span<const int32_t> steps(Context& c, int site, WayBuffer& buffer) const;
+    // Numbers of rays from a site, by direction.
+    std::span<const int32_t> rays(Context& c, int site, WayBuffer& buffer) const;
+    // The part of a set that hangs together with one of its sites; false: it must be grown by
+    // steps.
+    bool flood(const SiteSet& set, int start, SiteSet& inside) const;
+    // False only if no ray from one site has the other on it.
+    bool may_reach(Context& c, int from, int to) const;
+    // All sites that a piece may come to from a site by one step, or by two straight on, as sets of
+    // words; null where that is not known.
+    const uint64_t* beside(int site) const { return set_at(beside_, site); }
+    const uint64_t* beyond(int site) const { return set_at(beyond_, site); }
+    uint32_t words() const { return words_; }
+    // Never less than there are, for any piece or site where it is -1; -1: not known.
+    int most_steps(int piece, int site) const { return most(&Table::steps, piece, site); }
+    int most_rays(int piece, int site) const { return most(&Table::rays, piece, site); }
+    // Never less than the number of sites on all rays, without where they start.
+    int most_ray_sites(int piece, int site) const;
+
+  private:
+    // Of directions that depend on no more than site and facing; entries are [variant, site].
+    struct Table {
+        const DirectionsNode* node = nullptr;
+        bool known = false, facing = false;
+        std::vector<uint32_t> variants;  // by component
+        Lists steps, rays;
+        std::vector<int32_t> ray_sites;
+        std::vector<uint64_t> reach;       // sets of sites: those on rays
+        std::vector<uint64_t> neighbours;  // and those of steps; only where all pieces are alike
+    };
+    const Table& table(Context& c) const;
+    size_t entry(const Context& c, const Table& table, int site) const;
+    int most(Lists Table::* lists, int piece, int site) const;
+    const uint64_t* set_at(const std::vector<uint64_t>& sets, int site) const {
+        return sets.empty() ? nullptr : sets.data() + static_cast<size_t>(site) * words_;
+    }
+    template <class Count>
+    int greatest(int piece, int site, Count&& count) const;
+    void fill(const Program& program, Table& table) const;
+
+    Kind kind_;
+    uint32_t sites_, words_;
+    DirectionsPtr node_;
+    std::vector<Table> tables_;
+    std::vector<uint64_t> beside_, beyond_;
+};
+
+// Rules out sites by what must be on them for a test to hold, before anything is evaluated.
+class Precheck {
+  public:
+    Precheck(const Program& program, const Ways& ways, const BoolNode* test, Slot slot);
+    // True only if no site of a set, which has as many words as the ways have, can pass.
+    bool excludes(const Context& c, const uint64_t* set) const {
+        if (!hints_) return false;
+        for (uint32_t w = 0; w < words_; ++w)
+            if (set[w] & passing(c, w)) return false;
+        return true;
+    }
+    bool excludes_site(const Context& c, int site) const {
+        return hints_ && !(passing(c, static_cast<uint32_t>(site) >> 6) >> (site & 63) & 1);
+    }
+
+  private:
+    uint64_t passing(const Context& c, uint32_t word) const {
+        uint64_t bits = ~uint64_t{0};
+        const uint64_t empty = c.state.empties()[word];
+        if (hints_ & MustBeEmpty) bits &= empty;
+        if (hints_ & MustBeOccupied) bits &= ~empty;
+        if (hints_ & MustNotBeOwn)
+            bits &= ~c.state.owned(static_cast<uint32_t>(c.scalars().mover))[word];
+        return bits;
+    }
+    int hints_ = 0;
+    uint32_t words_;
+};
+
+// A group that grows from a site. Not initialised beyond what it holds.
+struct Group {
+    uint32_t size = 0;
+    SiteSet inside;
+    uint16_t sites[max_sites];
+    explicit Group(uint32_t words) { inside.clear(words); }
+    void add(int site) {
+        inside.add(static_cast<uint32_t>(site));
+        sites[size++] = static_cast<uint16_t>(site);
+    }
+    bool has(int site) const { return inside.has(static_cast<uint32_t>(site)); }
+};
+
+// All sites that are reached from `start` by steps to sites that join.
+template <class Joins>
+void grow_group(Context& c, const Ways& ways, int start, Group& group, Joins&& joins) {
+    WayBuffer buffer;
+    group.size = 0;
+    group.add(start);
+    for (uint32_t n = 0; n < group.size; ++n)
+        for (int next : ways.steps(c, group.sites[n], buffer))
+            if (!group.has(next) && joins(next)) group.add(next);
+}
+
+}  // namespace omnilude::ludeme
