@@ -11,7 +11,8 @@ import pytest
 
 import omnilude
 from omnilude.errors import RulesError
-from omnilude.games.perft import perft
+from omnilude.games import Game
+from omnilude.games.perft import perft, perft_ends
 from omnilude.games.replays import EXACT, REFUSED, find_pairs, replay_one
 from omnilude.rules.library import bundled_games
 
@@ -54,6 +55,16 @@ def depth_of(record: dict[str, Any]) -> int:
     return sum(nodes <= NODES for nodes in record["nodes"])
 
 
+def check_perft(game: Game, record: dict[str, Any]) -> None:
+    """Sequences, and how many of them end the game in which way."""
+    depth = depth_of(record)
+    assert perft(game, depth) == record["nodes"][:depth]
+    ends = perft_ends(game, depth)
+    assert [found.total() for found in ends] == record["terminal"][:depth]
+    for result, rewards in {"p1_win": (1, 0), "p2_win": (0, 1), "draw": (0.5, 0.5)}.items():
+        assert [found[rewards] for found in ends] == record[result][:depth], result
+
+
 def own_name(name: str) -> str | None:
     wanted = OWN.get(name, name.lower().replace(" ", "-"))
     return next((n for n in bundled_games(".lud") if n.removesuffix(".lud") == wanted), None)
@@ -64,8 +75,7 @@ def test_perft_of_our_own_descriptions(name: str) -> None:
     record, own = perfts()[name], own_name(name)
     if own is None:
         pytest.skip(f"{name} is not bundled")
-    depth = depth_of(record)
-    assert perft(omnilude.load(own), depth) == record["nodes"][:depth]
+    check_perft(omnilude.load(own), record)
 
 
 @pytest.mark.parametrize("name", perfts())
@@ -78,5 +88,4 @@ def test_perft_of_their_descriptions(name: str) -> None:
         game = omnilude.load(path, definitions=FOLDER / "def")
     except RulesError as error:
         pytest.skip(f"refused: {error.message}")
-    depth = depth_of(record)
-    assert perft(game, depth) == record["nodes"][:depth]
+    check_perft(game, record)

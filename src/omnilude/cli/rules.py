@@ -28,6 +28,7 @@ from omnilude.cli.shared import (
 )
 from omnilude.games import Game, load
 from omnilude.games.perft import perft as count_sequences
+from omnilude.games.perft import perft_ends
 from omnilude.games.settings import LoadSettings
 from omnilude.games.statistics import MAX_LENGTH, Statistics, collect_statistics, measure_speed
 from omnilude.games.survey import survey_game
@@ -144,6 +145,9 @@ def check(
 def perft(
     game: GameArgument,
     depth: Annotated[int, typer.Option(min=1, help="Joint moves in a sequence.")] = 4,
+    ends: Annotated[
+        bool, typer.Option(help="Count also those that end the game, and how; takes longer.")
+    ] = False,
     engine: EngineOption = "auto",
     machine_code: CodeOption = True,
     choices: ChoicesOption = None,
@@ -164,9 +168,18 @@ def perft(
     start = time.perf_counter()
     counts = count_sequences(loaded, depth)
     taken = time.perf_counter() - start
-    table = make_table(f"{loaded.name}: perft", ["depth", "sequences"])
+    results = perft_ends(loaded, depth) if ends else []
+    columns = ["depth", "sequences", *(["that end", "by rewards"] if ends else [])]
+    table = make_table(f"{loaded.name}: perft", columns)
     for number, count in enumerate(counts, start=1):
-        table.add_row(str(number), f"{count:,}")
+        row = [str(number), f"{count:,}"]
+        if ends:
+            found = results[number - 1]
+            split = (
+                f"{' '.join(f'{r:g}' for r in key)}: {n:,}" for key, n in sorted(found.items())
+            )
+            row += [f"{found.total():,}", ", ".join(split)]
+        table.add_row(*row)
     console = Console()
     console.print(table)
     rate = benchmarks.format_rate(sum(counts) / taken)

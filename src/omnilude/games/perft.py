@@ -6,6 +6,7 @@ matters within the depth changes it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -27,10 +28,7 @@ def perft(game: Game, depth: int, *, chunk: int = CHUNK) -> list[int]:
 
     Depth first over chunks of states: memory grows with depth times `chunk`, not with the count.
     """
-    if depth < 0:
-        raise SettingsError(f"depth must not be negative, but is {depth}")
-    if chunk < 1:
-        raise SettingsError(f"chunk must be at least 1, but is {chunk}")
+    _check(depth, chunk)
     counts = [0] * depth
     levels = [iter([game.initial_states(1)])] if depth else []
     while levels:
@@ -43,6 +41,35 @@ def perft(game: Game, depth: int, *, chunk: int = CHUNK) -> list[int]:
         if len(levels) < depth:
             levels.append(children.expand(chunk))
     return counts
+
+
+def perft_ends(game: Game, depth: int, *, chunk: int = CHUNK) -> list[Counter[tuple[float, ...]]]:
+    """How many sequences of 1, 2, ... `depth` joint moves end the game, by the roles' rewards.
+
+    All moves are made, the last ones too: it takes as long as `perft` with one more.
+    """
+    _check(depth, chunk)
+    ends: list[Counter[tuple[float, ...]]] = [Counter() for _ in range(depth)]
+    levels = [iter([game.initial_states(1)])] if depth else []
+    while levels:
+        states = next(levels[-1], None)
+        if states is None:
+            levels.pop()
+            continue
+        children = _Children(game, states)
+        if len(levels) > 1:
+            over = children.batch.rewards[children.batch.terminal]
+            ends[len(levels) - 2].update(tuple(row) for row in over.tolist())
+        if len(levels) <= depth:
+            levels.append(children.expand(chunk))
+    return ends
+
+
+def _check(depth: int, chunk: int) -> None:
+    if depth < 0:
+        raise SettingsError(f"depth must not be negative, but is {depth}")
+    if chunk < 1:
+        raise SettingsError(f"chunk must be at least 1, but is {chunk}")
 
 
 class _Children:
