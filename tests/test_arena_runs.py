@@ -6,7 +6,11 @@ One tiny run of tic-tac-toe is trained for all tests; how strong it is does not 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -285,3 +289,46 @@ def test_speed_of_a_run() -> None:
     assert speed["positions_per_second"] == 50
     assert speed["search_share"] == pytest.approx(0.2)
     assert summarise_speed([]) == {}
+
+
+def sleep_and_tell(file: Path) -> dict[str, int]:
+    file.write_text(str(os.getpid()), encoding="utf-8")
+    time.sleep(60)
+    return {}
+
+
+APART = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from omnilude.arena.experiments.common import run_apart
+from test_arena_runs import sleep_and_tell
+if __name__ == "__main__":
+    run_apart(sleep_and_tell, Path(sys.argv[1]))
+"""
+
+
+def test_what_runs_apart_ends_with_its_parent(tmp_path: Path) -> None:
+    script, file = tmp_path / "apart.py", tmp_path / "pid"
+    script.write_text(APART, encoding="utf-8")
+    folder = str(Path(__file__).parent)
+    with subprocess.Popen([sys.executable, str(script), str(file), folder]) as parent:
+        while not (file.is_file() and file.read_text(encoding="utf-8")):
+            assert parent.poll() is None
+            time.sleep(0.05)
+        child = int(file.read_text(encoding="utf-8"))
+        parent.kill()
+    for _ in range(200):
+        if not is_running(child):
+            break
+        time.sleep(0.05)
+    assert not is_running(child)
+
+
+def is_running(process: int) -> bool:
+    """Neither gone nor waiting to be buried."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"

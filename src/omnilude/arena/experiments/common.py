@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -180,5 +182,20 @@ def curve_part(
 
 def run_apart(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
     """Calls a function in a process of its own, whose memory is its own too."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+    with ProcessPoolExecutor(
+        1, mp_context=get_context("spawn"), initializer=end_with_parent
+    ) as executor:
         return executor.submit(function, *arguments).result()
+
+
+def end_with_parent() -> None:
+    """Lets this process end when its parent does, even if that was killed."""
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
