@@ -27,6 +27,22 @@ def test_mutated_rulesheets(tmp_path: Path) -> None:
     assert report.outcomes["RulesError"] > 200
 
 
+def test_mutated_descriptions(tmp_path: Path) -> None:
+    jobs = min(2, os.cpu_count() or 1)
+    report = run(600, seed=1, jobs=jobs, language="ludemes", folder=tmp_path)
+    assert report.findings == []
+    assert report.inputs == 600
+    assert report.outcomes["ludemes"] > 60
+    assert report.outcomes["RulesError"] + report.outcomes["Unsupported"] > 60
+
+
+@pytest.mark.sanitize
+def test_mutated_descriptions_in_this_process() -> None:
+    sheets = seed_sheets("ludemes")
+    for seed in range(40):
+        try_input(mutate(sheets, seed, "ludemes"), seed, "ludemes")
+
+
 @pytest.mark.sanitize
 def test_mutated_rulesheets_in_this_process() -> None:
     sheets = seed_sheets()

@@ -1,4 +1,4 @@
-"""Runs the fuzzer: `python tests/fuzz/run.py --inputs 100000 --seed 0 --jobs 2`.
+"""Runs the fuzzer: `python tests/fuzz/run.py --inputs 100000 --seed 0 --jobs 2 --language gdl`.
 
 Inputs are tried in worker processes. One that raises anything but a typed error, takes too long,
 grows too much or takes its process down is a finding; its text is kept below build/fuzz.
@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fuzz.mutate import mutate, seed_sheets
+from fuzz.mutate import SUFFIXES, mutate, seed_sheets
 
 SLOWEST = 5.0  # seconds that one input may take
 HANGING = 60.0  # seconds after which a worker is given up
@@ -34,7 +34,7 @@ class Report:
     findings: list[str] = field(default_factory=list)
 
 
-def work(pipe: Connection, sheets: Sequence[str]) -> None:
+def work(pipe: Connection, sheets: Sequence[str], language: str) -> None:
     """Tries the inputs it is sent, announcing each before it begins."""
     faulthandler.enable()
     from fuzz.trial import try_input
@@ -44,7 +44,7 @@ def work(pipe: Connection, sheets: Sequence[str]) -> None:
             pipe.send(("begin", seed, ""))
             start = time.perf_counter()
             try:
-                outcome = try_input(mutate(sheets, seed), seed)
+                outcome = try_input(mutate(sheets, seed, language), seed, language)
             except BaseException as error:
                 pipe.send(("finding", seed, f"{type(error).__name__}: {error}"))
                 continue
@@ -59,15 +59,18 @@ def work(pipe: Connection, sheets: Sequence[str]) -> None:
 class Worker:
     """A process, and what it is at."""
 
-    def __init__(self, sheets: Sequence[str]) -> None:
+    def __init__(self, sheets: Sequence[str], language: str) -> None:
         self.sheets = sheets
+        self.language = language
         self.todo: list[int] = []
         self.start()
 
     def start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
-        self.process = context.Process(target=work, args=(other, self.sheets), daemon=True)
+        self.process = context.Process(
+            target=work, args=(other, self.sheets, self.language), daemon=True
+        )
         self.process.start()
         other.close()
         self.current: int | None = None
@@ -93,10 +96,16 @@ class Worker:
 
 
 def run(
-    inputs: int, seed: int = 0, jobs: int = 1, *, progress: bool = False, folder: Path = FOLDER
+    inputs: int,
+    seed: int = 0,
+    jobs: int = 1,
+    *,
+    language: str = "gdl",
+    progress: bool = False,
+    folder: Path = FOLDER,
 ) -> Report:
     """Tries `inputs` inputs, those numbered from `seed` times a million on."""
-    sheets = seed_sheets()
+    sheets = seed_sheets(language)
     first = seed * 1_000_000
     queue = [list(range(i, min(i + CHUNK, first + inputs))) for i in
              range(first, first + inputs, CHUNK)]  # fmt: skip
@@ -106,13 +115,13 @@ def run(
 
     def found(number: int, cause: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        file = folder / f"{number}.kif"
-        file.write_bytes(mutate(sheets, number))
+        file = folder / f"{number}{SUFFIXES[language]}"
+        file.write_bytes(mutate(sheets, number, language))
         report.inputs += 1
         report.findings.append(f"input {number}: {cause} (kept as {file.name})")
         print(f"FINDING {report.findings[-1]}", flush=True)
 
-    workers = [Worker(sheets) for _ in range(min(jobs, len(queue)))]
+    workers = [Worker(sheets, language) for _ in range(min(jobs, len(queue)))]
     for worker in workers:
         worker.give(queue.pop())
     busy = list(workers)
@@ -160,8 +169,11 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count())
+    parser.add_argument("--language", choices=sorted(SUFFIXES), default="gdl")
     options = parser.parse_args()
-    report = run(options.inputs, options.seed, options.jobs, progress=True)
+    report = run(
+        options.inputs, options.seed, options.jobs, language=options.language, progress=True
+    )
     for outcome, count in report.outcomes.most_common():
         print(f"{count:8d} {outcome}")
     print(f"{report.inputs} inputs, {len(report.findings)} findings")

@@ -8,7 +8,9 @@ import resource
 import numpy as np
 
 from omnilude.errors import OmniludeError
+from omnilude.games import Game
 from omnilude.games.loading import load_text
+from omnilude.games.ludemes import load_ludemes
 from omnilude.games.settings import LoadSettings
 
 BUDGETS = LoadSettings(
@@ -28,11 +30,17 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 
-def try_input(data: bytes, seed: int) -> str:
+def try_input(data: bytes, seed: int, language: str = "gdl") -> str:
     """What became of it: the name of a typed error, or of the engine. Others are raised."""
     before = peak_memory()
     try:
-        outcome = _play(data.decode("utf-8", errors="replace"), random.Random(seed))
+        text = data.decode("utf-8", errors="replace")
+        game = (
+            load_text(text, settings=BUDGETS)
+            if language == "gdl"
+            else load_ludemes(text, name="fuzz", file="fuzz.lud")
+        )
+        outcome = _play(game, random.Random(seed))
     except OmniludeError as error:
         outcome = type(error).__name__
     growth = peak_memory() - before
@@ -41,8 +49,7 @@ def try_input(data: bytes, seed: int) -> str:
     return outcome
 
 
-def _play(text: str, choose: random.Random) -> str:
-    game = load_text(text, settings=BUDGETS)
+def _play(game: Game, choose: random.Random) -> str:
     states = game.initial_states(2)
     roles = range(len(game.roles))
     for _ in range(STEPS):
@@ -55,6 +62,6 @@ def _play(text: str, choose: random.Random) -> str:
     game.core.facts(states[:1])
     for role in roles:
         game.core.percepts(states[:1], role)
-    if game.engine == "circuit":
+    if game.engine != "interpreter":
         game.playouts(64, seed=1, max_length=50, detailed=True)
     return game.engine
