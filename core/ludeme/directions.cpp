@@ -3,6 +3,7 @@
 #include <array>
 
 #include "ludeme/reader.h"
+#include "ludeme/ways.h"
 
 namespace omnilude::ludeme {
 
@@ -297,6 +298,12 @@ struct Either final : DirectionsNode {
 };
 
 }  // namespace
+
+DirectionsPtr all_adjacent() {
+    auto node = std::make_unique<Absolute>();
+    node->list = {Adjacent};
+    return node;
+}
 
 void add_directions(Makers<DirectionsPtr>& m) {
     m["absolute"] = [](Reader& r) {

@@ -140,10 +140,18 @@ void note_start_sites(Program& program) {
     program.start_sites.resize(program.board.components.size());
     for (SiteSet& set : program.start_sites) set.clear(max_words);
     const Kind kind = program.board.kind;
+    bool any = false;
     for (uint32_t site = 0; site < program.board.tables[kind].count; ++site) {
         const int place = state.place(kind, static_cast<int>(site));
-        if (place >= 0) program.start_sites[static_cast<size_t>(state.what(place))].add(site);
+        if (place < 0) continue;
+        program.start_sites[static_cast<size_t>(state.what(place))].add(site);
+        any |= state.what(place) != 0;
     }
+    // The centre would stay playable as long as nothing happened near it.
+    if (any && program.first_site >= 0 && state.what(state.place(kind, program.first_site)) == 0)
+        throw GameError(
+            "pieces that start beside the centre of a game without a board are not "
+            "supported");
 }
 
 }  // namespace
@@ -175,6 +183,9 @@ std::unique_ptr<Program> load_program(const std::vector<std::string>& symbols,
     program->end = r.number();
     if (!r.done()) throw GameError("encoded rules: more than was expected");
     note_start_sites(*program);
+    program->fills_board = program->phases.size() == 1 && !program->phases_change &&
+                           !program->meta.forbids() && !program->wants.to_clear &&
+                           program->phases[0].play->adds_to_empty(*program);
     return program;
 }
 

@@ -39,13 +39,9 @@ class LudemeGame::Workspace {
     }
     // Random plies to the end, or to the limit; returns how many.
     uint64_t play_out(RandomStream& random, uint64_t limit) {
+        arena.release({0, 0, 0, 0});
         Context c(program_, block(), arena, &random);
-        uint64_t plies = 0;
-        while (!scalars().over && plies < limit) {
-            arena.release({0, 0, 0, 0});
-            plies += program_.play_random(c, random);
-        }
-        return std::min(plies, limit);
+        return program_.play_out(c, random, limit);
     }
     void apply(RandomStream& random, uint32_t move) {
         Context c(program_, block(), arena, &random);

@@ -42,7 +42,7 @@ struct Context {
     bool roll_needed = false;    // or were rolled
     // How often numbers stood for a move, by generator: whether to draw or to list.
     struct Luck {
-        const void* node = nullptr;
+        uint32_t generator = 0;
         int32_t tries = 0, hits = 0;
     };
     Luck luck[8];
@@ -86,6 +86,8 @@ struct RegionNode {
     virtual int nth(Context& c, uint32_t n) const;  // in order; -1: there are not so many
     // The region where it never changes, else null.
     virtual const SiteSet* fixed() const { return nullptr; }
+    // Whether it is all places of the game that are empty.
+    virtual bool is_all_empty(const Program&) const { return false; }
 };
 
 // Numbers in an order, perhaps some of them twice.
@@ -139,6 +141,7 @@ struct Single {
 };
 
 struct MovesNode {
+    uint32_t number = 0;  // of the generators of a game; 0: none of them
     virtual ~MovesNode() = default;
     // Appends to `out`.
     virtual void eval(Context& c, MoveList& out) const = 0;
@@ -165,6 +168,13 @@ struct MovesNode {
     virtual int singles() const { return -1; }
     // As `draw`, for such moves.
     virtual bool draw_single(Context&, int64_t, Single&) const { return false; }
+    // Whether its moves put one piece on any empty site, and nothing that follows changes the
+    // board.
+    virtual bool adds_to_empty(const Program&) const { return false; }
+    // The move to one of these sites, then.
+    virtual void add_at(Context&, int /*site*/, Single&) const {}
+    // Whether it leaves the pieces as they are, as an effect.
+    virtual bool keeps_board() const { return false; }
     // The generator that has all moves in this position, if it is a matter of that; else null.
     // `follows`: what all of them have as a consequence besides, or null.
     virtual const MovesNode* narrow(Context&, const MovesNode*& /*follows*/) const {

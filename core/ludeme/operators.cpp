@@ -133,6 +133,9 @@ struct If final : MovesNode {
         single.add(then.node.get());
         return true;
     }
+    bool keeps_board() const override {
+        return (!a || a->keeps_board()) && (!b || b->keeps_board()) && !then.node;
+    }
     const MovesNode* narrow(Context& c, const MovesNode*& follows) const override {
         follows = then.node.get();
         return &chosen(c);

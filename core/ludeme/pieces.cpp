@@ -191,6 +191,17 @@ struct AddMove final : MovesNode {
         return true;
     }
 
+    bool adds_to_empty(const Program& program) const override {
+        return region && region->is_all_empty(program) && !to_test && !apply.given && !count &&
+               !level && !piece_state && pieces.empty() && program.layout.bare &&
+               (!then.node || then.node->keeps_board());
+    }
+    void add_at(Context& c, int site, Single& single) const override {
+        single.action = make_action(c, site, c.scalars().mover);
+        single.from = single.to = site;
+        single.add(then.node.get());
+    }
+
     void finish(Context& c, uint32_t move, int s) const {
         set_ends(c, move, s, s);
         if (kind_of(c, s) == Edge) c.arena.move(move).oriented = false;

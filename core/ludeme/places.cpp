@@ -44,8 +44,8 @@ struct OwnerAt final : IntNode {
     }
 };
 
-int find_track(const Context& c, const std::string& name, int owner) {
-    const auto& tracks = c.program.board.tracks;
+int find_track(const Board& board, const std::string& name, int owner) {
+    const auto& tracks = board.tracks;
     auto first = [&](auto&& fits) {
         for (size_t t = 0; t < tracks.size(); ++t)
             if (fits(tracks[t])) return static_cast<int>(t);
@@ -61,20 +61,52 @@ int find_track(const Context& c, const std::string& name, int owner) {
     return own >= 0 ? own : first([](const Track& t) { return t.owner == 0; });
 }
 
-int move_on_track(const Track& track, int site, int steps) {
-    const auto length = static_cast<int>(track.elements.size());
-    int at = 0;
-    while (at < length && track.elements[static_cast<size_t>(at)].site != site) ++at;
-    at += std::max(steps, 0);
-    if (at < length) return track.elements[static_cast<size_t>(at)].site;
-    const TrackElement& last = track.elements.back();
-    if (last.next == off) return off;
-    for (;;) {
-        at -= length;
-        if (at == 0) return last.next;
-        if (at - 1 < length) return track.elements[static_cast<size_t>(at - 1)].next;
+// The tracks of each owner by one name, and where they have each site first.
+class TrackFinder {
+  public:
+    TrackFinder(const Board& board, const std::string& name) {
+        for (int owner = 0; owner <= static_cast<int>(board.players) + 1; ++owner)
+            by_owner_.push_back(find_track(board, name, owner));
+        other_ = find_track(board, name, -1);
+        for (const Track& track : board.tracks) {
+            const auto length = static_cast<int>(track.elements.size());
+            std::vector<int32_t> first(max_sites, length);
+            for (int n = length; n-- > 0;)
+                if (const int site = track.elements[static_cast<size_t>(n)].site; site >= 0)
+                    first[static_cast<size_t>(site)] = n;
+            first_.push_back(std::move(first));
+        }
     }
-}
+    int track(int owner) const {
+        return owner >= 0 && static_cast<size_t>(owner) < by_owner_.size()
+                   ? by_owner_[static_cast<size_t>(owner)]
+                   : other_;
+    }
+    int move(const Board& board, int number, int site, int steps) const {
+        const Track& track = board.tracks[static_cast<size_t>(number)];
+        const auto length = static_cast<int>(track.elements.size());
+        const auto& first = first_[static_cast<size_t>(number)];
+        int at = length;
+        if (site >= 0 && static_cast<size_t>(site) < first.size())
+            at = first[static_cast<size_t>(site)];
+        else
+            for (at = 0; at < length && track.elements[static_cast<size_t>(at)].site != site;) ++at;
+        at += std::max(steps, 0);
+        if (at < length) return track.elements[static_cast<size_t>(at)].site;
+        const TrackElement& last = track.elements.back();
+        if (last.next == off) return off;
+        for (;;) {
+            at -= length;
+            if (at == 0) return last.next;
+            if (at - 1 < length) return track.elements[static_cast<size_t>(at - 1)].next;
+        }
+    }
+
+  private:
+    std::vector<int> by_owner_;
+    int other_;
+    std::vector<std::vector<int32_t>> first_;  // by track and site
+};
 
 }  // namespace
 
@@ -283,14 +315,13 @@ void add_site_functions(Makers<IntPtr>& m) {
         });
     };
     m["trackSite Move"] = [](Reader& r) {
-        const std::string& name = r.symbol();
+        auto finder = std::make_shared<TrackFinder>(r.program.board, r.symbol());
         auto from = r.integer(), who = r.integer(), steps = r.integer();
-        return make_int([name, from = std::move(from), who = std::move(who),
+        return make_int([finder, from = std::move(from), who = std::move(who),
                          steps = std::move(steps)](Context& c) {
-            const int track = find_track(c, name, who->eval(c));
+            const int track = finder->track(who->eval(c));
             if (track < 0) return off;
-            return move_on_track(c.program.board.tracks[static_cast<size_t>(track)], from->eval(c),
-                                 steps->eval(c));
+            return finder->move(c.program.board, track, from->eval(c), steps->eval(c));
         });
     };
     m["trackSite FirstSite"] = [](Reader& r) {

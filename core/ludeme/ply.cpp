@@ -236,9 +236,11 @@ bool worth_trying(const Context::Luck& luck, int64_t tries, int64_t list_cost) {
     return tries == 0 ? all <= list_cost * hits : tries < 2 * list_cost;
 }
 
+// By number, not by address: the same playout must draw the same moves wherever it is played.
 Context::Luck& luck_of(Context& c, const MovesNode* node) {
-    Context::Luck& luck = c.luck[(reinterpret_cast<uintptr_t>(node) >> 4) % std::size(c.luck)];
-    if (luck.node != node) luck = {node, 0, 0};
+    const uint32_t generator = node ? node->number : 0;
+    Context::Luck& luck = c.luck[generator % std::size(c.luck)];
+    if (luck.generator != generator) luck = {generator, 0, 0};
     return luck;
 }
 }  // namespace
@@ -281,6 +283,52 @@ uint32_t Program::play_random(Context& c, RandomStream& random) const {
     const uint32_t move = draw_listed(c, random);
     const uint32_t plies = c.roll_needed ? 2 : 1;
     apply(c, move);
+    return plies;
+}
+
+uint64_t Program::play_out(Context& c, RandomStream& random, uint64_t limit) const {
+    if (fills_board) return fill_board(c, random, limit);
+    const Arena::Mark mark = c.arena.mark();
+    uint64_t plies = 0;
+    while (!c.scalars().over && plies < limit) {
+        c.arena.release(mark);
+        plies += play_random(c, random);
+    }
+    return std::min(plies, limit);
+}
+
+// Where every move fills an empty site, the sites that are left are kept in a list: one is drawn
+// and its place taken by the last.
+uint64_t Program::fill_board(Context& c, RandomStream& random, uint64_t limit) const {
+    Scalars& k = c.scalars();
+    const MovesNode& play = *phases[0].play;
+    const Arena::Mark mark = c.arena.mark();
+    uint16_t sites[max_sites];
+    uint32_t left = 0;
+    auto find_sites = [&] {
+        left = 0;
+        each_bit(c.state.empties(), words(), [&](int site) {
+            sites[left++] = static_cast<uint16_t>(site);
+            return false;
+        });
+    };
+    find_sites();
+    uint64_t plies = 0;
+    for (; !k.over && plies < limit; ++plies) {
+        c.arena.release(mark);
+        if (left == 0 || (meta.swap && k.plies == static_cast<int32_t>(players()) - 1)) {
+            play_random(c, random);
+            find_sites();
+            continue;
+        }
+        c.registers = Registers();
+        const auto n = static_cast<uint32_t>(random.below(left));
+        Single single;
+        play.add_at(c, sites[n], single);
+        sites[n] = sites[--left];
+        if (k.active) k.stalemated &= ~(1u << k.mover);
+        apply(c, single);
+    }
     return plies;
 }
 

@@ -107,8 +107,10 @@ class Program {
     Meta meta;
     bool all_pass_ends = true;
     bool phases_change = false;
-    bool records = false;  // positions, for rules about repetition
+    bool fills_board = false;  // all that is ever done is to put a piece on an empty site
+    bool records = false;      // positions, for rules about repetition
     bool stochastic = false;
+    int first_site = -1;  // where a game without a board begins, if it asks for that
     uint32_t turn_limit = 1250, move_limit = 10000;
     std::vector<SiteSet> start_sites;  // by component: where it stood at the start
     std::vector<std::string> votes;    // names of what may be proposed
@@ -135,6 +137,8 @@ class Program {
     // One of them, each as likely as any other, and made. Returns how many plies it took: a roll of
     // the dice is one of its own.
     uint32_t play_random(Context& c, RandomStream& random) const;
+    // To the end of the game, or to the limit; returns how many plies.
+    uint64_t play_out(Context& c, RandomStream& random, uint64_t limit) const;
     DrawSource draw_source(Context& c) const;
     // The move of a number, or none.
     uint32_t draw_number(Context& c, const DrawSource& source, int64_t number) const;
@@ -151,6 +155,7 @@ class Program {
 
   private:
     uint32_t draw_listed(Context& c, RandomStream& random) const;
+    uint64_t fill_board(Context& c, RandomStream& random, uint64_t limit) const;
     // The move that exchanges sides, where it is offered.
     uint32_t make_swap(Context& c) const;
     void begin_ply(Context& c, int from, bool passing) const;

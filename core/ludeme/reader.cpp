@@ -121,7 +121,9 @@ MovesPtr Reader::moves() {
         add_settings(m);
         return m;
     }();
-    return read("move", makers);
+    MovesPtr node = read("move", makers);
+    if (node) node->number = ++generators_;
+    return node;
 }
 
 std::unique_ptr<EndRule> Reader::end_rule() {

@@ -52,6 +52,7 @@ class Reader {
     const std::vector<std::string>& symbols_;
     const std::vector<int32_t>& code_;
     size_t at_ = 0;
+    uint32_t generators_ = 0;
 };
 
 template <class Pointer>

@@ -30,10 +30,11 @@ struct Empty final : RegionNode {
         return on_board(c.program, kind, site) && c.state.empty(c.state.place(kind, site));
     }
     // Where there are no other places the state has the very set.
-    bool is_all(const Context& c) const {
-        return c.program.layout.layer[kind] == 0 &&
-               c.program.board.tables[kind].count == c.program.layout.places;
+    bool is_all_empty(const Program& program) const override {
+        return program.layout.layer[kind] == 0 &&
+               program.board.tables[kind].count == program.layout.places;
     }
+    bool is_all(const Context& c) const { return is_all_empty(c.program); }
     uint32_t count(Context& c) const override {
         if (!is_all(c)) return RegionNode::count(c);
         uint32_t sum = 0;

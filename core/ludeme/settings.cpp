@@ -50,6 +50,20 @@ struct Choices final : MovesNode {
     }
 };
 
+struct MoveAgain final : MovesNode {
+    Consequence then;
+    explicit MoveAgain(Reader& r) : then(r) {}
+    void eval(Context& c, MoveList& out) const override {
+        const uint32_t before = out.last;
+        Action a;
+        a.act = Act::SetNextPlayer;
+        a.what = c.scalars().mover;
+        add_single(c, out, a);
+        then.attach(c, out, before, false);
+    }
+    bool keeps_board() const override { return !then.node; }
+};
+
 struct Roll final : MovesNode {
     std::vector<std::vector<int32_t>> boxes;  // first die, first site, dice, faces
     Consequence then;
@@ -258,13 +272,7 @@ void add_settings(Makers<MovesPtr>& m) {
         a.decision = r.flag();
         return MovesPtr(std::make_unique<Choices>(std::vector<Action>{a}, r));
     };
-    m["moveAgain"] = [](Reader& r) {
-        return simple(r, [](Context& c, Action& a) {
-            a.act = Act::SetNextPlayer;
-            a.what = c.scalars().mover;
-            return true;
-        });
-    };
+    m["moveAgain"] = [](Reader& r) { return MovesPtr(std::make_unique<MoveAgain>(r)); };
     auto ballot = [&m](const char* name, Act act) {
         m[name] = [act](Reader& r) {
             std::vector<Action> actions;

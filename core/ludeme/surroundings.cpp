@@ -238,6 +238,35 @@ void add_surroundings(Makers<RegionPtr>& m) {
             }
         });
     };
+    // Empty sites beside pieces; at first, where a game without a board begins, its centre.
+    m["sites Playable"] = [](Reader& r) {
+        const Kind kind = r.kind();
+        const int centre = r.number();
+        const bool boardless = r.flag();
+        if (boardless) r.program.first_site = centre;
+        auto ways = std::make_shared<Ways>(r.program, kind, all_adjacent());
+        return make_region([=](Context& c, SiteSet& out) {
+            const uint32_t words = c.program.words();
+            SiteSet empty;
+            sites_of_places(c.program, kind, c.state.empties(), empty);
+            keep_board(c.program, kind, empty);
+            out.clear(words);
+            const auto count = c.program.board.tables[kind].count;
+            const bool begins = boardless ? empty.count(words) == count : c.scalars().plies == 0;
+            if (begins) {
+                add_site(c, out, centre);
+                return;
+            }
+            SiteSet pieces;
+            for (uint32_t w = 0; w < words; ++w) pieces.bits[w] = ~empty.bits[w];
+            keep_board(c.program, kind, pieces);
+            pieces.each(words, [&](int site) {
+                const uint64_t* around = ways->beside(site);
+                for (uint32_t w = 0; w < ways->words(); ++w) out.bits[w] |= around[w];
+            });
+            for (uint32_t w = 0; w < words; ++w) out.bits[w] &= empty.bits[w];
+        });
+    };
     m["sites Between"] = [](Reader& r) {
         const Kind kind = r.kind();
         auto directions = r.directions();

@@ -93,6 +93,9 @@ class Precheck {
     uint32_t words_;
 };
 
+// All steps to sites that touch.
+DirectionsPtr all_adjacent();
+
 // A group that grows from a site. Not initialised beyond what it holds.
 struct Group {
     uint32_t size = 0;

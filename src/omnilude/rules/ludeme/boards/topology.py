@@ -16,7 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnilude import _core
-from omnilude.rules.ludeme.boards.directions import DIRECTIONS, name_angle
+from omnilude.rules.ludeme.boards.directions import (
+    DIRECTIONS,
+    FIRST_SPECIFIC,
+    INDEX,
+    name_angle,
+)
 from omnilude.rules.ludeme.boards.graph import (
     NEARLY_ZERO,
     Edge,
@@ -42,6 +47,7 @@ class Step:
     end: Element
     kind: str  # of the end
     names: set[str]
+    specific: tuple[str, ...] = ()  # those of its names that are no classes, in order
 
 
 class Topology:
@@ -147,9 +153,14 @@ class _Collector:
         for name, steps in self.lists.items():
             for step in steps:
                 step.names.add(name)
-        self.steps.sort(key=lambda step: clockwise(step.start.point, step.end.point))
+        for step in self.steps:
+            specific = [name for name in step.names if INDEX[name] >= FIRST_SPECIFIC]
+            step.specific = tuple(sorted(specific, key=INDEX.__getitem__))
+        angles = {id(step): clockwise(step.start.point, step.end.point) for step in self.steps}
+        self.steps.sort(key=lambda step: angles[id(step)])
         for steps in self.lists.values():
-            steps.sort(key=lambda step: clockwise(step.start.point, step.end.point))
+            if len(steps) > 1:
+                steps.sort(key=lambda step: angles[id(step)])
 
 
 def clockwise(start: Point, end: Point) -> float:
@@ -295,10 +306,10 @@ class Rays:
                 ends += [step.end.number for step in by_name.get(name, ()) if step.kind == kind]
                 starts.append(len(ends))
         points = [element.point for element in topology.graph.elements(kind)]
+        self.step_starts = np.array(starts, dtype=np.int32)
+        self.step_ends = np.array(ends, dtype=np.int32)
         self.tables: dict[str, NDArray[np.int32]] = _core.trace_rays(
-            np.array(points, dtype=np.float64).reshape(-1, 3),
-            np.array(starts, dtype=np.int32),
-            np.array(ends, dtype=np.int32),
+            np.array(points, dtype=np.float64).reshape(-1, 3), self.step_starts, self.step_ends
         )
 
     def at(self, site: int, direction: int, *, distinct: bool = False) -> list[Ray]:

@@ -90,6 +90,7 @@ class GameContext:
     remembered: list[str] = field(default_factory=list)
     votes: list[str] = field(default_factory=list)
     phases: list[str] = field(default_factory=list)
+    boardless: bool = False
     stochastic: bool = False
     all_pass_ends: bool = True
     distance_relation: str | None = None

@@ -15,7 +15,7 @@ from omnilude.rules.ludeme.arguments import Arguments, describe, items_of, unsup
 from omnilude.rules.ludeme.boards.build import GraphBuilder, whole
 from omnilude.rules.ludeme.boards.directions import INDEX
 from omnilude.rules.ludeme.boards.graph import Graph
-from omnilude.rules.ludeme.boards.lattices import make_rectangle
+from omnilude.rules.ludeme.boards.lattices import make_hexagon, make_rectangle, make_tri_shape
 from omnilude.rules.ludeme.boards.measures import measure
 from omnilude.rules.ludeme.boards.operators import shift, union
 from omnilude.rules.ludeme.boards.topology import KINDS, Topology
@@ -29,6 +29,8 @@ from omnilude.rules.ludeme.compiler.tracks import add_surakarta_tracks, read_tra
 from omnilude.rules.ludeme.tree import Array, Clause, Number, Symbol, Text
 
 MAX_PLAYERS = 16
+BOARDLESS = {"Square": 41, "Hexagonal": 21, "Triangular": 41}
+"""How large a board without end is."""
 STORES = {
     2: (-0.85, -0.15, 0.5),
     3: (-1.0, 0.0, 1.0),
@@ -57,9 +59,11 @@ def sort_items(equipment: Clause) -> Sorted:
         "board": found.boards,
         "mancalaBoard": found.boards,
         "surakartaBoard": found.boards,
+        "boardless": found.boards,
         "hand": found.hands,
         "dice": found.dice,
         "piece": found.pieces,
+        "tile": found.pieces,
         "regions": found.regions,
         "map": found.maps,
     }
@@ -101,6 +105,7 @@ def make_context(players: int, facings: dict[int, int], items: Sorted) -> GameCo
     board = items.boards[0]
     kind, graph, tracks = _read_board(board)
     game = GameContext(players, kind, Topology(graph), measure(graph), facings=facings)
+    game.boardless = board.keyword == "boardless"
     game.wants.kinds.add(kind)
     _add_containers(game, items)
     _add_components(game, items)
@@ -131,6 +136,8 @@ def _read_board(clause: Clause) -> tuple[str, Graph, list[Clause]]:
         a.take_label("from")
         a.finish()
         return "Vertex", GraphBuilder("Vertex").build(node), tracks
+    if clause.keyword == "boardless":
+        return "Cell", _boardless(a), tracks
     use = a.take_label("use")
     kind = describe(use) if use is not None else "Cell"
     if kind not in KINDS:
@@ -140,6 +147,23 @@ def _read_board(clause: Clause) -> tuple[str, Graph, list[Clause]]:
     graph = GraphBuilder(kind).build(a.take())
     a.finish()
     return kind, graph, tracks
+
+
+def _boardless(a: Arguments) -> Graph:
+    """A board without end is one so large that its end does not matter."""
+    shape = a.take_symbol("Square", "Hexagonal", "Triangular")
+    if shape is None:
+        raise a.error("Square, Hexagonal or Triangular is needed")
+    given = a.take_if(lambda node: isinstance(node, Number))
+    a.finish()
+    size = whole(given) if given is not None else BOARDLESS[shape]
+    if not 1 <= size <= BOARDLESS[shape]:
+        raise a.error(f"a size from 1 to {BOARDLESS[shape]} is needed, not {size}")
+    if shape == "Square":
+        return make_rectangle(size, size, cells=True)
+    if shape == "Hexagonal":
+        return make_hexagon(size)
+    return make_tri_shape("Triangle", size, size, cells=True)
 
 
 def _take_tracks(a: Arguments) -> list[Clause]:
@@ -276,6 +300,11 @@ def _add_piece(game: GameContext, clause: Clause) -> None:
     role_name = a.take_symbol(*ROLES) or "Each"
     facing = a.take_symbol(*INDEX)
     flips = a.take_clause("flips")
+    if clause.keyword == "tile":
+        a.take_label("numSides")
+        large = a.take_if(lambda node: isinstance(node, Array)) or a.take_clause("path")
+        if large is not None:
+            raise unsupported("a tile of several cells or with paths", large.place)
     moves = a.take_if(lambda node: isinstance(node, Clause | Array))
     for label in ("maxState", "maxCount", "maxValue"):
         a.take_label(label)

@@ -349,6 +349,13 @@ def _to_clear(c: Compiler, a: Arguments) -> Code:
     return code("sites ToClear")
 
 
+def _playable(c: Compiler, a: Arguments) -> Code:
+    kind = c.game.kind
+    centre = c.game.measures[kind].regions.get("Centre", [])
+    first = centre[0] if centre else -1
+    return code("sites Playable", c.kind(None), first, int(c.game.boardless))
+
+
 def _pending(c: Compiler, a: Arguments) -> Code:
     c.game.wants.pending = True
     return code("sites Pending")
@@ -551,6 +558,7 @@ SITES: dict[str, Make] = {
     "Empty": _empty,
     "Occupied": _occupied,
     "State": _state,
+    "Playable": _playable,
     "ToClear": _to_clear,
     "Pending": _pending,
     "Start": _start,

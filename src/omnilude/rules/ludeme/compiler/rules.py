@@ -38,6 +38,8 @@ def compile_game(game: Clause) -> tuple[GameContext, Writer]:
         parts = _compile_rules(compiler, items.regions, items.maps, rules)
         if (repr(context.wants), len(context.remembered)) == before:
             break
+    if context.boardless and context.wants.value:
+        raise unsupported("pieces with values on a board without end", equipment.place)
     return context, write_game(compiler, parts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from omnilude.rules.ludeme.boards.directions import FIRST_SPECIFIC, INDEX, RANK
+from omnilude.rules.ludeme.boards.directions import RANK
 from omnilude.rules.ludeme.boards.topology import Topology
 from omnilude.rules.ludeme.compiler.context import GameContext
 
@@ -22,8 +22,8 @@ def supported_directions(
         for step in topology.lists[kind][number].get(listed, ()):
             if step.kind != kind:
                 continue
-            for name in sorted(step.names, key=lambda one: INDEX[one]):
-                if INDEX[name] >= FIRST_SPECIFIC and name not in names:
+            for name in step.specific:
+                if name not in names:
                     names.append(name)
     if site is None:
         names.sort(key=lambda one: RANK[one])

@@ -172,10 +172,12 @@ def _write_tables(writer: Writer, game: GameContext, kind: str) -> None:
     for name in ("start", "items", "opposite", *TABLES):
         nothing = [0] if name.endswith("start") else []
         writer.write_array(tables[name] if used else np.array(nothing, dtype=np.int32))
-    _write_lists(
-        writer,
-        [neighbours(topology, kind, site, name) for name in DIRECTIONS for site in range(count)],
-    )
+    if used and kind != "Edge":
+        writer.write_array(topology.rays(kind).step_starts)
+        writer.write_array(topology.rays(kind).step_ends)
+    else:  # edges touch in one way only
+        around = [topology.neighbours(kind, site, "All") for site in range(count)]
+        _write_lists(writer, around * len(DIRECTIONS))
     _write_lists(
         writer,
         [
