@@ -7,7 +7,7 @@ Underneath, a state is a row of bytes and everything happens in batches: `Game.i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -70,7 +70,7 @@ class Game:
         percepts: bool = False,
         program: GdlProgram | None = None,
         ludemes: LudemeProgram | None = None,
-        picture: Picture | None = None,
+        picture: Callable[[], Picture] | None = None,
     ) -> None:
         self.name = name
         self.core = core
@@ -84,12 +84,17 @@ class Game:
         """The checked rules, for what is found in them: encodings, symmetries, fingerprints."""
         self.ludemes = ludemes
         """The description and what was found in it, where the game is described by ludemes."""
-        self.picture = picture
+        self._make_picture = picture
         self.roles: tuple[str, ...] = tuple(core.roles)
         self._role_numbers = {role: i for i, role in enumerate(self.roles)}
 
     def __repr__(self) -> str:
         return f"<Game {self.name}: {', '.join(self.roles)}; {self.engine}>"
+
+    @cached_property
+    def picture(self) -> Picture | None:
+        """How states are drawn, where there is a board; made when it is first needed."""
+        return self._make_picture() if self._make_picture else None
 
     # --- one state at a time ---
 

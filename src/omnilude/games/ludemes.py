@@ -51,5 +51,5 @@ def load_ludemes(
         file=file,
         engine="ludemes",
         ludemes=LudemeProgram(description, context),
-        picture=Picture(context),
+        picture=lambda: Picture(context),
     )
