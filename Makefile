@@ -40,6 +40,7 @@ test: $(PACKAGE) core-tests  ## the core's tests, then pytest
 
 bench: $(PACKAGE) bench-extra  ## playouts a second, beside OpenSpiel's where it can be installed
 	$(BIN)/python benchmarks/playouts.py
+	$(BIN)/python benchmarks/ludemes.py
 
 lint: $(PACKAGE)  ## ruff, mypy, clang-format: only tells
 	$(BIN)/ruff check .

@@ -13,12 +13,14 @@ from typer.testing import CliRunner
 
 import omnilude
 from omnilude import _core
+from omnilude.benchmarks import BenchmarkSettings
 from omnilude.cli import app
 from omnilude.errors import IllegalMove, RulesError, SettingsError, Unsupported
 from omnilude.games import Game
 from omnilude.games.conformance import check
 from omnilude.games.ludemes import load_ludemes
 from omnilude.games.perft import perft
+from omnilude.ludeme_benchmarks import make_table, run_benchmarks
 from omnilude.rules.library import bundled_games
 from omnilude.rules.ludeme.compiler.rules import compile_game
 
@@ -228,6 +230,15 @@ def test_moves_can_be_drawn_exactly_as_they_are_listed(name: str) -> None:
         table.play(int(random.integers(table.count_moves())))  # dice are rolled again
 
 
+@pytest.mark.parametrize("name", ["chinese-checkers", "minishogi", "nine-mens-morris"])
+def test_random_play_depends_on_the_seed_alone(name: str) -> None:
+    """Not on where in memory the rules are, nor on what was played before, nor on threads."""
+    games = [omnilude.load(name) for _ in range(3)]
+    games[0].playouts(3, seed=9)
+    results = [game.playouts(16, seed=5, threads=n + 1) for n, game in enumerate(games)]
+    assert results[0] == results[1] == results[2]
+
+
 @pytest.mark.sanitize
 @pytest.mark.parametrize("name", [name for name in BUNDLED if name != "backgammon"])
 def test_sites_that_can_be_moved_to_are_those_of_the_moves(name: str) -> None:
@@ -248,3 +259,14 @@ def test_training_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "described by ludemes" in result.output
     assert not run.exists()
+
+
+def test_speeds_are_measured() -> None:
+    results = run_benchmarks(BenchmarkSettings(rounds=1, seconds=0.01), ["squava"])
+    (row,) = results["games"]
+    assert row["to_reference"] == pytest.approx(
+        row["playouts_per_second"]["omnilude"]["median"] / row["reference"]
+    )
+    assert make_table(results).row_count == 1
+    with pytest.raises(SettingsError, match="no benchmark"):
+        run_benchmarks(games=["solitaire"])

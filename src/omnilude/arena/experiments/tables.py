@@ -66,6 +66,7 @@ def make_page(results: Path) -> str:
     _write_ablations(page, _load(results / "ablations.json"))
     _write_throughput(page, _load(results / "throughput.json"), _load(results / "p3.json"))
     _write_tictactoe(page, _load(results / "tictactoe.json"))
+    _write_ludemes(page, _load(results / "ludemes.json"))
     page.add("## What is missing")
     page.add("\n".join(f"- {what}" for what in page.missing) or "Nothing that was to be shown.")
     return "\n".join(page.lines).rstrip() + "\n"
@@ -203,6 +204,44 @@ def _write_tictactoe(page: Page, data: dict[str, Any]) -> None:
         ]  # fmt: skip
         rows.append([opponent, *cells])
     page.table(["opponent", "games", "won", "drawn", "lost"], rows)
+
+
+LUDEME_NOTES = """Random playouts a second on one core, by `make bench`: the median of {rounds}
+turns, in the same process and by turns with OpenSpiel's native rollouts. *Reference* is the
+reference system for ludemes as it was measured on another day, on a machine like this one. Goals:
+ten times the reference, and more than OpenSpiel. In brackets: the quartiles."""
+
+
+def _write_ludemes(page: Page, data: dict[str, Any]) -> None:
+    page.add("## Ludemic games: playouts")
+    if not data:
+        page.add(page.miss("playouts of ludemic games"))
+        return
+    page.add(LUDEME_NOTES.format(rounds=data["settings"]["rounds"]))
+    rows = []
+    for row in data["games"]:
+        rates = row["playouts_per_second"]
+        cells = [row["game"], *(_rate_cell(rates.get(n)) for n in ("omnilude", "openspiel"))]
+        cells.append(_ratio_cell(row["to_openspiel"]))
+        cells.append(f"{row['reference']:,g}" if row["reference"] else "")
+        cells.append(_ratio_cell(row["to_reference"]))
+        cells.append(f"{row['load_seconds'] * 1000:.0f} ms")
+        rows.append([*cells, row["rules"]])
+    page.table(
+        ["game", "here", "OpenSpiel", "ratio", "reference", "ratio", "load",
+         "what is different in OpenSpiel"], rows,
+    )  # fmt: skip
+
+
+def _rate_cell(rate: dict[str, Any] | None) -> str:
+    if rate is None:
+        return ""
+    low, high = rate["quartiles"]
+    return f"{rate['median']:,.0f} [{low:,.0f}, {high:,.0f}]"
+
+
+def _ratio_cell(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.1f}x"
 
 
 def _kind(match: Match) -> str:
