@@ -106,6 +106,13 @@ class Table {
         for (int64_t n = 0; n < source.numbers; ++n) {
             const uint32_t move = program_->draw_number(c, source, n);
             if (move != none) found.emplace_back(arena_.move(move).from, arena_.move(move).to);
+            if (!source.singles || (source.swap && n == source.numbers - 1)) continue;
+            Single single;
+            const bool drawn = source.node->draw_single(c, n, single);
+            c.registers = Registers();
+            if (drawn != (move != none) ||
+                (drawn && found.back() != std::pair<int, int>(single.from, single.to)))
+                throw nb::value_error("a number stands for another move where it is a single one");
         }
         return found;
     }

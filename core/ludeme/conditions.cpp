@@ -55,10 +55,12 @@ bool attacked_at(Context& c, int owner, int site, const MovesNode* moves, bool s
     const Program& program = c.program;
     Scalars& k = c.scalars();
     const int mover = k.mover, next = k.next, previous = k.previous;
+    const uint32_t stalemated = k.stalemated;
     const Registers registers = c.registers;
     const bool threat_test = c.threat_test, no_moves_test = c.no_moves_test;
+    const bool stop_at_roll = c.stop_at_roll, roll_needed = c.roll_needed;
     c.threat_test = true;
-    c.no_moves_test = false;
+    c.no_moves_test = c.stop_at_roll = false;
     k.previous = owner;
     bool found = false;
     for (int enemy = 1; enemy <= static_cast<int>(program.players()) && !found; ++enemy) {
@@ -72,9 +74,12 @@ bool attacked_at(Context& c, int owner, int site, const MovesNode* moves, bool s
     k.mover = mover;
     k.next = next;
     k.previous = previous;
+    k.stalemated = stalemated;
     c.registers = registers;
     c.threat_test = threat_test;
     c.no_moves_test = no_moves_test;
+    c.stop_at_roll = stop_at_roll;
+    c.roll_needed = roll_needed;
     return found;
 }
 
@@ -307,7 +312,8 @@ void add_conditions(Makers<BoolPtr>& m) {
             }
             if (piece) {
                 const int what = piece->eval(c);
-                if (what < 1) return false;
+                if (what < 1 || static_cast<size_t>(what) >= c.program.board.owners.size())
+                    return false;
                 if (!site && !region) {
                     const auto owner = static_cast<uint32_t>(c.state.owner_of(what));
                     const auto first = static_cast<int>(c.program.layout.layer[kind]);

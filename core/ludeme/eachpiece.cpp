@@ -67,6 +67,9 @@ struct ForEachPiece final : MovesNode {
     // How many draws each piece has on each place, at most.
     void find_draws(const Program& program) {
         const size_t places = site_at.size();
+        int used = 0;
+        for (uint32_t size : program.layout.layer_size) used += size > 0;
+        const bool one_kind = used == 1;
         most_at.assign(generators.size() * places, 0);
         std::vector<int64_t> most_of;
         for (size_t piece = 0; piece < generators.size(); ++piece) {
@@ -74,8 +77,9 @@ struct ForEachPiece final : MovesNode {
             int64_t of = 0;
             for (size_t place = 0; place < places; ++place) {
                 if (site_at[place] < 0) continue;
-                const int64_t here =
-                    generators[piece]->most_draws(program, static_cast<int>(piece), site_at[place]);
+                // Of several kinds of sites, another piece may be on the one with the same number.
+                const int64_t here = generators[piece]->most_draws(
+                    program, one_kind ? static_cast<int>(piece) : -1, site_at[place]);
                 if (here < 0) {
                     most = -1;
                     return;
@@ -117,24 +121,33 @@ struct ForEachPiece final : MovesNode {
     bool at_place(Context& c, int place, int owned_by, int p, Visit& visit) const {
         const int site = site_at[static_cast<size_t>(place)];
         if (site < 0) return false;
+        if (c.state.empty(place)) return false;
+        if (!c.state.stacking()) return at_level(c, place, site, 0, owned_by, p, visit);
         const int height = c.state.height(place);
-        for (int level = top ? std::max(0, height - 1) : 0; level < height; ++level) {
-            const int piece = c.state.what(place, level);
-            const MovesNode* generator = generators[static_cast<size_t>(piece)];
-            if (!generator || c.state.owner_of(piece) != owned_by) continue;
-            if (p == c.scalars().mover && generator->rules_out(c, site)) continue;
-            const Keep keep_from(c.registers.from), keep_level(c.registers.level);
-            c.registers.from = site;
-            c.registers.level = level;
-            Scalars& k = c.scalars();
-            const int mover = k.mover, next = k.next, previous = k.previous;
-            const bool other = p != mover && p > 0 && p <= static_cast<int>(c.program.players());
-            if (other) k.previous = mover, k.next = mover, k.mover = p;
-            const bool stop = visit(*generator);
-            if (other) k.mover = mover, k.next = next, k.previous = previous;
-            if (stop) return true;
-        }
+        for (int level = top ? std::max(0, height - 1) : 0; level < height; ++level)
+            if (at_level(c, place, site, level, owned_by, p, visit)) return true;
         return false;
+    }
+
+    template <class Visit>
+    bool at_level(Context& c, int place, int site, int level, int owned_by, int p,
+                  Visit& visit) const {
+        const int piece = c.state.what(place, level);
+        const MovesNode* generator = generators[static_cast<size_t>(piece)];
+        if (!generator || c.state.owner_of(piece) != owned_by) return false;
+        Scalars& k = c.scalars();
+        const int mover = k.mover;
+        if (p == mover && generator->rules_out(c, site)) return false;
+        const Keep keep_from(c.registers.from), keep_level(c.registers.level);
+        c.registers.from = site;
+        c.registers.level = level;
+        if (p == mover || p <= 0 || p > static_cast<int>(c.program.players()))
+            return visit(*generator);
+        const int next = k.next, previous = k.previous;
+        k.previous = mover, k.next = mover, k.mover = p;
+        const bool stop = visit(*generator);
+        k.mover = mover, k.next = next, k.previous = previous;
+        return stop;
     }
 
     void eval(Context& c, MoveList& out) const override {
@@ -187,6 +200,8 @@ struct ForEachPiece final : MovesNode {
     // Where all pieces have about as many draws, a number is a piece and one of the most that any
     // has; else the draws of all pieces are counted through.
     int find_place(Context& c, int p, int64_t& number) const {
+        if (most <= 0 || p < 0 || p > static_cast<int>(c.program.players()) + 1) return -1;
+        if (c.scalars().over) return -1;
         const uint64_t* owned = c.state.owned(static_cast<uint32_t>(p));
         int place = -1;
         if (exact || uneven) {
@@ -237,6 +252,7 @@ struct ForEachPiece final : MovesNode {
         return each(c, [&](const MovesNode& generator) { return generator.any(c); });
     }
     bool can_move(Context& c) const override {
+        if (then.node && c.program.meta.forbids()) return MovesNode::can_move(c);
         return each(c, [&](const MovesNode& generator) { return generator.can_move(c); });
     }
     bool can_move_to(Context& c, int site) const override {

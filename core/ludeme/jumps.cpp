@@ -25,6 +25,7 @@ struct Hop final : MovesNode {
     bool stack, decision;
     Consequence then;
     Precheck hurdle_check, landing_check;
+    bool starts_here;
     explicit Hop(Reader& r)
         : kind(r.kind()),
           from(r.integer()),
@@ -43,7 +44,8 @@ struct Hop final : MovesNode {
           then(r),
           hurdle_check(r.program, ways, is_plain() ? hurdle.get() : nullptr, &Registers::between),
           landing_check(r.program, ways, is_plain() && !to_apply.test ? go.get() : nullptr,
-                        &Registers::to) {}
+                        &Registers::to),
+          starts_here(starts_at_register(from)) {}
     // Whether it goes over one piece right beside it, to the site beyond.
     bool is_plain() const { return has_between && !before_count && !after_count && !range; }
     bool excluded(const Context& c, int f) const {
@@ -231,7 +233,7 @@ struct Hop final : MovesNode {
         return false;
     }
     bool rules_out(const Context& c, int site) const override {
-        return starts_at_register(from) && on_board(c.program, kind, site) && excluded(c, site);
+        return starts_here && on_board(c.program, kind, site) && excluded(c, site);
     }
     bool any(Context& c) const override {
         return ends_on(c, [](int) { return true; });
@@ -312,7 +314,9 @@ struct Leap final : MovesNode {
         c.arena.append(out, move);
     }
 
+    bool leaves_start() const { return from_test && !starts_at_register(from); }
     int64_t most_draws(const Program&, int, int site) const override {
+        if (leaves_start()) return -1;
         if (starts_at_register(from) && site >= 0)
             return static_cast<size_t>(site) < ends.size()
                        ? static_cast<int64_t>(ends[static_cast<size_t>(site)].size())
@@ -322,6 +326,7 @@ struct Leap final : MovesNode {
         return static_cast<int64_t>(most);
     }
     int64_t draws(Context& c) const override {
+        if (leaves_start()) return -1;
         const int f = from->eval(c);
         if (f < 0 || static_cast<size_t>(f) >= ends.size()) return 0;
         return static_cast<int64_t>(ends[static_cast<size_t>(f)].size());

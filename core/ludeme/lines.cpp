@@ -9,7 +9,7 @@ namespace omnilude::ludeme {
 
 namespace {
 
-constexpr size_t most_regions = 64;
+constexpr size_t few_regions = 16;
 
 // Sites to look at from each site for lines of one length through it, run by run: away along a
 // ray, then along the opposite one. Runs are equally long; a site that is no site ends them.
@@ -465,9 +465,10 @@ void add_group_conditions(Makers<BoolPtr>& m) {
                 if (owner < 0 || static_cast<size_t>(owner) >= owned.size()) return false;
                 used = &owned[static_cast<size_t>(owner)];
             }
-            std::array<const SiteSet*, most_regions> sets;
-            std::vector<SiteSet> evaluated;
-            if (used->size() > sets.size()) throw GameError("is Connected: too many regions");
+            std::array<const SiteSet*, few_regions> few;
+            std::vector<const SiteSet*> many(used->size() > few.size() ? used->size() : 0);
+            const SiteSet** const sets = many.empty() ? few.data() : many.data();
+            std::vector<SiteSet> evaluated;  // only where a region changes
             for (size_t n = 0; n < used->size(); ++n) {
                 sets[n] = (*used)[n]->fixed();
                 if (sets[n]) continue;
@@ -476,7 +477,7 @@ void add_group_conditions(Makers<BoolPtr>& m) {
                 sets[n] = &evaluated[n];
             }
             const int need = number ? number->eval(c) : static_cast<int>(used->size());
-            return connected(c, *ways, start->eval(c), need, {sets.data(), used->size()}, owner);
+            return connected(c, *ways, start->eval(c), need, {sets, used->size()}, owner);
         });
     };
     m["is Loop"] = [](Reader& r) {

@@ -22,6 +22,7 @@ struct Step final : MovesNode {
     bool stack, decision;
     Consequence then;
     Precheck precheck;
+    bool starts_here;
     explicit Step(Reader& r)
         : kind(r.kind()),
           from(r.integer()),
@@ -33,12 +34,17 @@ struct Step final : MovesNode {
           stack(r.flag()),
           decision(r.flag()),
           then(r),
-          precheck(r.program, ways, to_test.get(), &Registers::to) {}
+          precheck(r.program, ways, to_test.get(), &Registers::to),
+          starts_here(starts_at_register(from)) {}
 
+    // A start that fails its test is left in the register, for what is listed next.
+    bool leaves_start() const { return from_test && !starts_here; }
     int64_t most_draws(const Program&, int piece, int site) const override {
-        return starts_at_register(from) ? ways.most_steps(piece, site) : ways.most_steps(-1, -1);
+        if (leaves_start()) return -1;
+        return starts_here ? ways.most_steps(piece, site) : ways.most_steps(-1, -1);
     }
     int64_t draws(Context& c) const override {
+        if (leaves_start()) return -1;
         const int f = from->eval(c);
         if (!on_board(c.program, kind, f)) return 0;
         WayBuffer buffer;
@@ -109,7 +115,7 @@ struct Step final : MovesNode {
         return false;
     }
     bool rules_out(const Context& c, int site) const override {
-        return starts_at_register(from) && on_board(c.program, kind, site) &&
+        return starts_here && on_board(c.program, kind, site) &&
                precheck.excludes(c, ways.beside(site));
     }
     bool any(Context& c) const override {
@@ -196,6 +202,8 @@ struct Slide final : MovesNode {
           all_tracks(r.flag()),
           then(r) {
         if (on_track) find_stops(r.program);
+        // That a site is empty is asked without a condition.
+        if (!on_track && go && go->is_emptiness(&Registers::between, kind)) go.reset();
     }
     void find_stops(const Program& program) {
         stops_at.resize(program.board.tables[kind].count);
@@ -214,7 +222,8 @@ struct Slide final : MovesNode {
 
     bool may_pass(Context& c, int site) const {
         if (go) return go->eval(c);
-        return c.state.empty(c.state.place(kind, site));
+        const int place = c.state.place(kind, site);
+        return place >= 0 && c.state.empty(place);
     }
 
     // Calls `found(n, effects)` for every site of a ray where a slide may end, by its number on
@@ -230,12 +239,15 @@ struct Slide final : MovesNode {
             g.between = t;
             if (!may_pass(c, t)) return false;
             if (least <= i && found(i, plain)) return true;
+            g.between = t;  // which `found` may have changed
         }
         return false;
     }
 
     // A number is a ray and how far along it.
+    bool leaves_start() const { return from_test && !starts_at_register(from); }
     int64_t most_draws(const Program&, int piece, int site) const override {
+        if (leaves_start()) return -1;
         if (on_track) {
             if (!single_ends()) return -1;
             size_t most = 0;
@@ -257,10 +269,12 @@ struct Slide final : MovesNode {
         return static_cast<int>(n) - 1;
     }
     int64_t draws(Context& c) const override {
-        if (on_track && !single_ends()) return -1;
+        if (leaves_start() || (on_track && !single_ends())) return -1;
         const int f = from->eval(c);
         if (!on_board(c.program, kind, f)) return 0;
         if (on_track) return static_cast<int64_t>(stops_at[static_cast<size_t>(f)].size());
+        const Keep keep(c.registers.from);
+        c.registers.from = f;
         if (draws_exactly()) {
             WayBuffer buffer;
             int64_t sum = 0;

@@ -72,6 +72,8 @@ struct BoolNode {
     virtual const bool* constant() const { return nullptr; }
     // What the site of a kind in a register must be, at least.
     virtual int hints(Slot, Kind) const { return 0; }
+    // Whether it is that a site of a kind in a register is empty, and nothing else.
+    virtual bool is_emptiness(Slot, Kind) const { return false; }
     // Sets `out` to the sites of the board for which it holds when they are in a register; false:
     // it cannot be told but by trying.
     virtual bool sites_where(Context&, Slot, Kind, SiteSet&) const { return false; }

@@ -87,6 +87,7 @@ struct Or final : MovesNode {
         return std::any_of(list.begin(), list.end(), [&](const auto& m) { return m->any(c); });
     }
     bool can_move(Context& c) const override {
+        if (then.node && c.program.meta.forbids()) return MovesNode::can_move(c);
         return std::any_of(list.begin(), list.end(), [&](const auto& m) { return m->can_move(c); });
     }
     bool can_move_to(Context& c, int site) const override {
@@ -141,7 +142,10 @@ struct If final : MovesNode {
         return &chosen(c);
     }
     bool any(Context& c) const override { return chosen(c).any(c); }
-    bool can_move(Context& c) const override { return chosen(c).can_move(c); }
+    bool can_move(Context& c) const override {
+        if (then.node && c.program.meta.forbids()) return MovesNode::can_move(c);
+        return chosen(c).can_move(c);
+    }
     bool can_move_to(Context& c, int site) const override { return chosen(c).can_move_to(c, site); }
 };
 

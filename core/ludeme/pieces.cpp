@@ -81,8 +81,10 @@ struct AddMove final : MovesNode {
         const uint32_t before = out.last;
         const int many = count ? count->eval(c) : 1;
         if (many < 1) return;
-        for (size_t n = 0; n < choices(); ++n) {
-            const int piece = choice(c, n);
+        const NumberBuffer which_room(c);
+        std::vector<int32_t>& which = *which_room;
+        for (size_t n = 0; n < choices(); ++n) which.push_back(choice(c, n));
+        for (int piece : which) {
             if (piece == -1) continue;
             if (!region) {
                 add_single_site(c, piece, many, out);
@@ -133,6 +135,8 @@ struct AddMove final : MovesNode {
     int64_t draws(Context& c) const override {
         if (count && count->eval(c) < 1) return 0;
         if (!region) return 1;
+        // What one site leaves behind in the registers is seen by the next.
+        if (apply.given && (to_test || piece_state || level || choices() > 1)) return -1;
         return static_cast<int64_t>(choices()) * region->count(c) * (apply.given ? 2 : 1);
     }
     bool draw(Context& c, int64_t number, MoveList& out) const override {
@@ -171,18 +175,24 @@ struct AddMove final : MovesNode {
 
     int singles() const override { return apply.given || count ? -1 : then.count(); }
     bool draw_single(Context& c, int64_t number, Single& single) const override {
-        size_t n = 0;
-        if (!region && number > 0) return false;
-        if (region && choices() > 1) {
-            const auto sites = static_cast<int64_t>(region->count(c));
-            if (number >= sites * static_cast<int64_t>(choices())) return false;
-            n = static_cast<size_t>(number / sites);
-            number %= sites;
+        int piece = -1, s = off;
+        if (region) {
+            size_t n = 0;
+            if (choices() > 1) {
+                const auto sites = static_cast<int64_t>(region->count(c));
+                if (number >= sites * static_cast<int64_t>(choices())) return false;
+                n = static_cast<size_t>(number / sites);
+                number %= sites;
+            }
+            piece = choice(c, n);
+            if (piece != -1) s = region->nth(c, static_cast<uint32_t>(number));
+            if (s < 0) return false;
+        } else {
+            if (number > 0) return false;
+            for (size_t n = 0; n < choices() && piece == -1; ++n) piece = choice(c, n);
+            if (piece == -1) return false;
+            s = to->eval(c);
         }
-        const int piece = choice(c, n);
-        if (piece == -1) return false;
-        const int s = region ? region->nth(c, static_cast<uint32_t>(number)) : to->eval(c);
-        if (s < 0) return false;
         c.registers.to = s;
         if (to_test && !to_test->eval(c)) return false;
         single.action = make_action(c, s, piece);
@@ -190,7 +200,6 @@ struct AddMove final : MovesNode {
         single.add(then.node.get());
         return true;
     }
-
     bool adds_to_empty(const Program& program) const override {
         return region && region->is_all_empty(program) && !to_test && !apply.given && !count &&
                !level && !piece_state && pieces.empty() && program.layout.bare &&

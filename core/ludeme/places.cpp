@@ -154,9 +154,9 @@ void add_site_functions(Makers<IntPtr>& m) {
         auto piece = r.integer(), state = r.integer();
         return make_int([=, piece = std::move(piece), state = std::move(state)](Context& c) {
             const int what = piece->eval(c);
-            if (what <= 0) return off;
-            const int wanted = state ? state->eval(c) : -1;
             const State& s = c.state;
+            if (what <= 0 || static_cast<size_t>(what) >= c.program.board.owners.size()) return off;
+            const int wanted = state ? state->eval(c) : -1;
             const auto owner = static_cast<uint32_t>(s.owner_of(what));
             const auto first = static_cast<int>(c.program.layout.layer[kind]);
             const auto end = first + static_cast<int>(c.program.board.tables[kind].count);

@@ -103,6 +103,7 @@ bool Program::passes_meta(Context& c, uint32_t move) const {
     bool fine = true;
     if (meta.no_repeat()) {
         Trial trial(c);
+        trial.context.threat_test = trial.context.no_moves_test = false;
         Applied applied;
         apply_move(trial.context, move, true, applied);
         const State& s = trial.context.state;
@@ -195,6 +196,8 @@ DrawSource Program::draw_source(Context& c) const {
         source.node = inner;
         if (follows) source.follows[source.following++] = follows;
     }
+    // Dice that were rolled to choose would be rolled again for the move.
+    if (c.roll_needed) return DrawSource();
     source.numbers = source.node->draws(c);
     if (source.swap && source.numbers >= 0) ++source.numbers;
     const int follows = source.node->singles();
@@ -251,6 +254,7 @@ uint32_t Program::play_random(Context& c, RandomStream& random) const {
     c.registers = Registers();
     c.roll_needed = false;
     const DrawSource source = draw_source(c);
+    c.roll_needed = false;
     Scalars& k = c.scalars();
     const bool single = source.singles && !source.swap;
     Context::Luck& luck = luck_of(c, source.node);

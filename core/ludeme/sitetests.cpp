@@ -17,6 +17,11 @@ bool in_movers_team(const Context& c, int id) {
 // Whether the owner of every place is that of the piece there, so that sets of places tell it.
 bool owners_are_sets(const Context& c) { return !c.state.stacking() && !c.program.wants.count; }
 
+// Whether a number of a site of a kind may as well be that of a hand's.
+bool numbers_may_be_hands(const Context& c, Kind kind) {
+    return c.program.layout.hands && kind != c.program.board.kind;
+}
+
 void complement(const Context& c, Kind kind, SiteSet& out) {
     for (uint32_t w = 0; w < c.program.words(); ++w) out.bits[w] = ~out.bits[w];
     keep_board(c.program, kind, out);
@@ -97,16 +102,15 @@ struct EmptyAt final : BoolNode {
     IntPtr site;
     Slot slot;
     explicit EmptyAt(Reader& r) : kind(r.kind()), site(r.integer()), slot(site->slot()) {}
-    int hints(Slot s, Kind k) const override {
-        return slot && s == slot && k == kind ? MustBeEmpty : 0;
-    }
+    bool is_emptiness(Slot s, Kind k) const override { return slot && s == slot && k == kind; }
+    int hints(Slot s, Kind k) const override { return is_emptiness(s, k) ? MustBeEmpty : 0; }
     bool eval(Context& c) const override {
         const int s = slot ? c.registers.*slot : site->eval(c);
         const int place = c.state.place_anywhere(kind, s);
         return place >= 0 && c.state.empty(place);
     }
     bool sites_where(Context& c, Slot s, Kind k, SiteSet& out) const override {
-        if (!slot || s != slot || k != kind) return false;
+        if (!slot || s != slot || k != kind || numbers_may_be_hands(c, kind)) return false;
         sites_of_places(c.program, kind, c.state.empties(), out);
         keep_board(c.program, kind, out);
         return true;
@@ -128,6 +132,7 @@ struct OccupiedAt final : BoolNode {
     }
     bool sites_where(Context& c, Slot s, Kind k, SiteSet& out) const override {
         if (!slot || s != slot || k != kind || c.program.wants.count) return false;
+        if (numbers_may_be_hands(c, kind)) return false;
         sites_of_places(c.program, kind, c.state.empties(), out);
         complement(c, kind, out);
         return true;

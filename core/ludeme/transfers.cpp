@@ -47,7 +47,19 @@ struct FromToMove final : MovesNode {
         int site, place;
         Kind kind;
         bool copying;
+        int count = 1;
     };
+    int count_at(Context& c, int f) const {
+        if (!count) return 1;
+        const Keep keep(c.registers.from);
+        c.registers.from = f;
+        return count->eval(c);
+    }
+    // Levels and counts may depend on the end that was tried before.
+    bool depends_on_order() const {
+        auto varies = [](const IntPtr& node) { return node && !node->is_steady(); };
+        return varies(from_level) || varies(to_level) || varies(count);
+    }
     bool may_start(Context& c, int f, Start& start) const {
         if (f < 0) return false;
         const Board& board = c.program.board;
@@ -83,6 +95,7 @@ struct FromToMove final : MovesNode {
             Sites(c, from.get(), from_region.get()).each([&](int f) {
                 Start start;
                 if (!may_start(c, f, start)) return;
+                start.count = count_at(c, f);
                 targets(c, f).each([&](int t) { add(c, start, t, out); });
             });
         }
@@ -94,11 +107,8 @@ struct FromToMove final : MovesNode {
         if (t < 0) return;
         Registers& g = c.registers;
         const int f = start.site, old_from = g.from;
-        g.from = f;
-        const int many = count ? count->eval(c) : 1;
-        g.from = old_from;
         const Action a =
-            make_action(c, start.kind, f, kind_at(c, to_kind, t), t, many, start.copying);
+            make_action(c, start.kind, f, kind_at(c, to_kind, t), t, start.count, start.copying);
         g.to = t;
         if (!may_end(c, f, t)) return;
         uint32_t move = c.arena.make_move(a);
@@ -141,9 +151,10 @@ struct FromToMove final : MovesNode {
         });
     }
     int64_t most_draws(const Program&, int, int) const override {
-        return from_region || to_region ? -1 : 1;
+        return from_region || to_region || depends_on_order() ? -1 : 1;
     }
     int64_t draws(Context& c) const override {
+        if (depends_on_order()) return -1;
         int64_t sum = 0;
         const Keep keep(c.registers.to);
         Sites(c, from.get(), from_region.get()).each([&](int f) {
@@ -165,6 +176,7 @@ struct FromToMove final : MovesNode {
                     number -= here;
                     return false;
                 }
+                start.count = count_at(c, f);
                 add(c, start, ends.nth(number), out);
                 return true;
             });

@@ -217,6 +217,7 @@ Precheck::Precheck(const Program& program, const Ways& ways, const BoolNode* tes
     const Kind kind = ways.kind();
     const bool sites_are_places = program.layout.layer[kind] == 0;
     if (!test || !sites_are_places || !ways.beside(0) || program.wants.count) return;
+    if (program.layout.hands && kind != program.board.kind) return;
     hints_ = test->hints(slot, kind);
     // Sets of owners tell who is on top only where there is one piece on a place.
     if (program.wants.stacking) hints_ &= ~MustNotBeOwn;
