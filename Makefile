@@ -7,6 +7,7 @@
 PYTHON      ?= python3
 SAN_CXX     ?= g++
 FUZZ_INPUTS ?= 100000
+SOAK_PLIES  ?= 1000000
 # Tests of a file stay together, files run side by side, one for each core.
 SIDE_BY_SIDE ?= -n auto --dist loadfile
 
@@ -27,7 +28,7 @@ BUILT_FROM := $(shell find core games -path core/tests -prune -o -print 2>/dev/n
 CPP_FILES   = find core -name '*.cpp' -o -name '*.h' -o -name '*.hpp'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint format sanitize fuzz clean core-tests bench-extra
+.PHONY: help demo test bench lint format sanitize soak fuzz clean core-tests bench-extra
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/make \1\t\2/' | expand -t 16
@@ -73,6 +74,9 @@ sanitize: $(PACKAGE)  ## core_tests and the tests marked sanitize, with the sani
 	@$(SAN_PYTHON) -c 'import os, omnilude._core as core; \
 		assert core.__file__.startswith(os.environ["OMNILUDE_CORE_DIR"]), core.__file__'
 	$(SAN_PYTHON) -m pytest -q -m sanitize $(SIDE_BY_SIDE) tests
+
+soak: sanitize  ## a million plies of the ludemic games, with the sanitizers
+	$(SAN_PYTHON) tests/soak.py --plies $(SOAK_PLIES)
 
 fuzz: $(PACKAGE)  ## FUZZ_INPUTS=100000 malformed and random inputs for the rule readers
 	$(BIN)/python tests/fuzz/run.py --inputs $(FUZZ_INPUTS)

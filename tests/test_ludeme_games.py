@@ -23,6 +23,7 @@ from omnilude.games.perft import perft
 from omnilude.ludeme_benchmarks import make_table, run_benchmarks
 from omnilude.rules.library import bundled_games
 from omnilude.rules.ludeme.compiler.rules import compile_game
+from soak import soak
 
 BUNDLED = bundled_games(".lud")
 
@@ -259,6 +260,13 @@ def test_training_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "described by ludemes" in result.output
     assert not run.exists()
+
+
+@pytest.mark.sanitize
+def test_random_play_of_all_games() -> None:
+    made = soak(4000)
+    assert set(made) == set(BUNDLED)
+    assert sum(made.values()) >= 4000
 
 
 def test_speeds_are_measured() -> None:
