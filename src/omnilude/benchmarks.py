@@ -106,6 +106,8 @@ def make_openspiel_rollouts(pyspiel: Any, contest: Contest, seed: int) -> Callab
     """
     game = pyspiel.load_game(contest.peer, contest.peer_parameters)
     state = game.new_initial_state()
+    while state.is_chance_node():  # where a search cannot begin
+        state.apply_action(state.chance_outcomes()[0][0])
 
     def roll(count: int) -> None:
         evaluator = pyspiel.RandomRolloutEvaluator(count, seed)
