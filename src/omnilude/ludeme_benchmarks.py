@@ -1,12 +1,14 @@
 """How fast ludemic games are: random playouts beside OpenSpiel's, and loading.
 
 As in `omnilude.benchmarks`: in turns, in the same process, medians of processor time. What the
-reference system does was measured once, on another day and on a machine like this one, and is
-quoted: a ratio to it is a hint, one to OpenSpiel a measurement.
+reference system does was measured once, on another day, and is quoted. OpenSpiel was measured on
+that day too: how much slower or faster it is now tells what the machine is worth now, and the
+ratio to the reference is corrected by that: an estimate, while one to OpenSpiel is measured.
 """
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -46,6 +48,8 @@ class LudemeContest:
     options: dict[str, str] = field(default_factory=dict)
     rules: str = ""
     """Where OpenSpiel's differ."""
+    peer_then: float | None = None
+    """OpenSpiel's rate on the machine, and on the day, of the reference's."""
 
     @property
     def title(self) -> str:
@@ -54,13 +58,15 @@ class LudemeContest:
 
 GO = "a ko forbids the last position alone; games are cut at twice as many moves as points"
 CONTESTS = (
-    LudemeContest("breakthrough.lud", 1968, "breakthrough"),
+    LudemeContest("breakthrough.lud", 1968, "breakthrough", peer_then=19000),
     LudemeContest("connect6", 301),
     LudemeContest("dai-hasami-shogi", 67),
     LudemeContest("fanorona", 855),
     LudemeContest("feed-the-ducks", 1681),
-    LudemeContest("gomoku", 9451, "gomoku", {"size": 15}, rules="longer rows win as well"),
-    LudemeContest("hex", 7530, "hex", {"board_size": 11}, rules="no swap"),
+    LudemeContest(
+        "gomoku", 9451, "gomoku", {"size": 15}, rules="longer rows win as well", peer_then=11400
+    ),
+    LudemeContest("hex", 7530, "hex", {"board_size": 11}, rules="no swap", peer_then=17900),
     LudemeContest("hexentafl", 1668),
     LudemeContest("konane", 901),
     LudemeContest("lasca", 1219),
@@ -69,16 +75,24 @@ CONTESTS = (
     LudemeContest("squava", 74345),
     LudemeContest("surakarta", 526),
     LudemeContest("yavalath", 39320),
-    LudemeContest("othello.lud", 1065, "othello"),
-    LudemeContest("go", 118, "go", {"board_size": 19}, rules=GO),
-    LudemeContest("go", None, "go", {"board_size": 9}, {"Board Size": "9x9"}, rules=GO),
-    LudemeContest("chess", 69, "chess", rules="draws by repetition and by lack of pieces"),
-    LudemeContest("amazons", 1577, "amazons", rules="move and shot are three plies, not two"),
-    LudemeContest("english-draughts", 2702, "checkers"),
-    LudemeContest("lines-of-action", 234, "lines_of_action", rules="draws by repetition"),
+    LudemeContest("othello.lud", 1065, "othello", peer_then=2700),
+    LudemeContest("go", 118, "go", {"board_size": 19}, rules=GO, peer_then=490),
+    LudemeContest(
+        "go", None, "go", {"board_size": 9}, {"Board Size": "9x9"}, rules=GO, peer_then=7300
+    ),
+    LudemeContest(
+        "chess", 69, "chess", rules="draws by repetition and by lack of pieces", peer_then=544
+    ),
+    LudemeContest(
+        "amazons", 1577, "amazons", rules="move and shot are three plies, not two", peer_then=11600
+    ),
+    LudemeContest("english-draughts", 2702, "checkers", peer_then=4500),
+    LudemeContest(
+        "lines-of-action", 234, "lines_of_action", rules="draws by repetition", peer_then=740
+    ),
     LudemeContest("havannah", None, "havannah", {"board_size": 8}),
     LudemeContest("y", None, "y", {"board_size": 13}),
-    LudemeContest("backgammon", 4.5, "backgammon", rules="both dice are one move"),
+    LudemeContest("backgammon", 4.5, "backgammon", rules="both dice are one move", peer_then=683),
 )
 
 
@@ -107,6 +121,9 @@ def run_contest(contest: LudemeContest, settings: BenchmarkSettings) -> dict[str
         "to_openspiel": ours / rates["openspiel"].median if "openspiel" in rates else None,
         "reference": contest.reference,
         "to_reference": ours / contest.reference if contest.reference else None,
+        "machine": rates["openspiel"].median / contest.peer_then
+        if "openspiel" in rates and contest.peer_then
+        else None,
     }
 
 
@@ -126,11 +143,27 @@ def run_benchmarks(
         if progress:
             progress(name)
         results.append(run_contest(known[name], settings))
-    return {"omnilude": __version__, "settings": asdict(settings), "games": results}
+    machine = find_machine(results)
+    for row in results:
+        if row["to_reference"] is not None:
+            row["to_reference_corrected"] = row["to_reference"] / machine
+    return {
+        "omnilude": __version__,
+        "settings": asdict(settings),
+        "machine": machine,
+        "games": results,
+    }
+
+
+def find_machine(results: Sequence[dict[str, Any]]) -> float:
+    """How fast the machine is, by OpenSpiel, beside that on which the reference was measured."""
+    factors = [row["machine"] for row in results if row["machine"] is not None]
+    return statistics.median(factors) if factors else 1.0
 
 
 def make_table(results: dict[str, Any]) -> Table:
     columns = ["playouts/s", "OpenSpiel", "ratio", "reference", "ratio", "goal", "load"]
+    machine = results["machine"]
     table = Table(title="Random playouts a second of ludemic games, one core", padding=(0, 0))
     table.add_column("game", no_wrap=True)
     for column in columns:
@@ -143,8 +176,8 @@ def make_table(results: dict[str, Any]) -> Table:
             format_rate(rates["omnilude"]["median"]),
             format_rate(rates["openspiel"]["median"]) if "openspiel" in rates else "-",
             _judge(row["to_openspiel"], 1.0),
-            format_rate(reference) if reference else "-",
-            _judge(row["to_reference"], REFERENCE_TARGET),
+            format_rate(reference * machine) if reference else "-",
+            _judge(row.get("to_reference_corrected"), REFERENCE_TARGET),
             f"{REFERENCE_TARGET:.0f}x" if reference else "",
             f"{row['load_seconds'] * 1000:.0f} ms",
         )
@@ -159,6 +192,11 @@ def _judge(ratio: float | None, target: float) -> str:
 
 def print_results(results: dict[str, Any], console: Console) -> None:
     console.print(make_table(results))
+    console.print(
+        f"reference: as measured on another day, times {results['machine']:.2f}, which is what "
+        "OpenSpiel does now beside that day",
+        style="dim",
+    )
     for row in results["games"]:
         if row["rules"] or row["note"]:
             told = "; ".join(text for text in (row["rules"], row["note"]) if text)
