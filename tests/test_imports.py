@@ -16,7 +16,7 @@ ROAD = ("rules", "games", "encoding", "networks", "search", "training", "arena",
 # Beside the road: everyone may import these, and they import nothing of it.
 SHARED = ("errors", "_core")
 # Above the road: these may import everything, and nothing on the road imports them.
-ABOVE = ("__init__", "__main__", "_core_loader", "benchmarks", "cli")
+ABOVE = ("__init__", "__main__", "_core_loader", "benchmarks", "ludeme_benchmarks", "cli")
 
 SOURCE = Path(__file__).parent.parent / "src" / "omnilude"
 FILES = sorted([*SOURCE.rglob("*.py"), *SOURCE.rglob("*.pyi")])

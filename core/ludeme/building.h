@@ -171,6 +171,7 @@ class Trial {
         : context(c.program, copy(c, extent), c.arena, c.random,
                   extent == Moves ? c.state.records() : nullptr) {
         context.registers = c.registers;
+        context.trials = c.trials + 1;
         context.threat_test = c.threat_test;
         context.no_moves_test = c.no_moves_test;
     }
@@ -180,7 +181,9 @@ class Trial {
     Context context;
 
   private:
+    static constexpr int most_trials = 100;
     static uint8_t* copy(Context& c, Extent extent) {
+        if (c.trials == most_trials) throw GameError("moves are tried out without end");
         const Layout& layout = c.program.layout;
         uint8_t* bytes = c.arena.state_bytes();
         std::memcpy(bytes, c.state.block(), layout.trial_bytes);

@@ -36,6 +36,7 @@ struct Context {
     Registers registers;
     Arena& arena;
     RandomStream* random;
+    int trials = 0;              // states tried out within one another
     bool threat_test = false;    // within `is Threatened`
     bool no_moves_test = false;  // within `no Moves`
     bool stop_at_roll = false;   // dice that must be rolled are only asked for

@@ -10,6 +10,7 @@ from omnilude.rules.ludeme.tokens import Place, Token
 
 MAX_DEPTH = 200
 MAX_RANGE = 10_000
+MAX_NUMBER = 2**31 - 1
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 _SITE = re.compile(r"([A-Z]+)(\d+)")
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
@@ -106,6 +107,8 @@ class _Parser:
         if token.text == "..":
             raise place.error("a range without its first end", "write 3..7")
         if _NUMBER.fullmatch(token.text):
+            if abs(float(token.text)) > MAX_NUMBER:
+                raise place.error(f"{token.text} is too large a number")
             return Number(float(token.text), "." not in token.text, place)
         return Symbol(token.text, place)
 

@@ -29,6 +29,7 @@ from omnilude.rules.ludeme.compiler.tracks import add_surakarta_tracks, read_tra
 from omnilude.rules.ludeme.tree import Array, Clause, Number, Symbol, Text
 
 MAX_PLAYERS = 16
+MAX_SITES = 2048
 BOARDLESS = {"Square": 41, "Hexagonal": 21, "Triangular": 41}
 """How large a board without end is."""
 STORES = {
@@ -104,6 +105,9 @@ def read_players(clause: Clause) -> tuple[int, dict[int, int]]:
 def make_context(players: int, facings: dict[int, int], items: Sorted) -> GameContext:
     board = items.boards[0]
     kind, graph, tracks = _read_board(board)
+    sites = len(graph.elements(kind))
+    if sites > MAX_SITES:
+        raise board.place.error(f"a board of {sites} sites; at most {MAX_SITES} are possible")
     game = GameContext(players, kind, Topology(graph), measure(graph), facings=facings)
     game.boardless = board.keyword == "boardless"
     game.wants.kinds.add(kind)
