@@ -331,26 +331,9 @@ struct Leap final : MovesNode {
         if (f < 0 || static_cast<size_t>(f) >= ends.size()) return 0;
         return static_cast<int64_t>(ends[static_cast<size_t>(f)].size());
     }
-    bool draw(Context& c, int64_t number, MoveList& out) const override {
-        const int f = from->eval(c);
-        if (f < 0 || static_cast<size_t>(f) >= ends.size()) return false;
-        const auto& list = ends[static_cast<size_t>(f)];
-        if (static_cast<size_t>(number) >= list.size()) return false;
-        const uint32_t before = out.last;
-        {
-            const Keep keep_from(c.registers.from), keep_to(c.registers.to);
-            c.registers.from = f;
-            if (from_test && !from_test->eval(c)) return false;
-            const int t = list[static_cast<size_t>(number)];
-            if (!may_end(c, f, t, forward && forward->eval(c))) return false;
-            add(c, f, t, out);
-        }
-        then.attach(c, out, before);
-        return true;
-    }
-
-    int singles() const override { return apply.effect ? -1 : then.count(); }
-    bool draw_single(Context& c, int64_t number, Single& single) const override {
+    // Calls `found(f, t)` with the registers set if a number stands for a move.
+    template <class Found>
+    bool draw_with(Context& c, int64_t number, Found&& found) const {
         const int f = from->eval(c);
         if (f < 0 || static_cast<size_t>(f) >= ends.size()) return false;
         const auto& list = ends[static_cast<size_t>(f)];
@@ -359,11 +342,23 @@ struct Leap final : MovesNode {
         if (from_test && !from_test->eval(c)) return false;
         const int t = list[static_cast<size_t>(number)];
         if (!may_end(c, f, t, forward && forward->eval(c))) return false;
-        single.action = move_action(kind, f, -1, t, -1, false, decision);
-        single.from = f;
-        single.to = t;
-        single.add(then.node.get());
+        found(f, t);
         return true;
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const uint32_t before = out.last;
+        {
+            const Keep keep_from(c.registers.from), keep_to(c.registers.to);
+            if (!draw_with(c, number, [&](int f, int t) { add(c, f, t, out); })) return false;
+        }
+        then.attach(c, out, before);
+        return true;
+    }
+    int singles() const override { return apply.effect ? -1 : then.count(); }
+    bool draw_single(Context& c, int64_t number, Single& single) const override {
+        return draw_with(c, number, [&](int f, int t) {
+            single.set(move_action(kind, f, -1, t, -1, false, decision), f, t, then.node.get());
+        });
     }
 
     template <class Wanted>

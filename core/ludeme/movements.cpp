@@ -50,31 +50,9 @@ struct Step final : MovesNode {
         WayBuffer buffer;
         return static_cast<int64_t>(ways.steps(c, f, buffer).size());
     }
-    bool draw(Context& c, int64_t number, MoveList& out) const override {
-        const int f = from->eval(c);
-        if (!on_board(c.program, kind, f)) return false;
-        WayBuffer buffer;
-        const auto ends = ways.steps(c, f, buffer);
-        if (static_cast<size_t>(number) >= ends.size()) return false;
-        const int t = ends[static_cast<size_t>(number)];
-        if (precheck.excludes_site(c, t)) return false;
-        const int given = level ? level->eval(c) : -1;
-        if (given < -1) return false;
-        const uint32_t before = out.last;
-        {
-            const Keep keep_from(c.registers.from), keep_to(c.registers.to);
-            c.registers.from = f;
-            if (from_test && !from_test->eval(c)) return false;
-            c.registers.to = t;
-            if (to_test && !to_test->eval(c)) return false;
-            add(c, f, t, given, out);
-        }
-        then.attach(c, out, before);
-        return true;
-    }
-
-    int singles() const override { return apply.effect ? -1 : then.count(); }
-    bool draw_single(Context& c, int64_t number, Single& single) const override {
+    // Calls `found(f, t, given)` with the registers set if a number stands for a move.
+    template <class Found>
+    bool draw_with(Context& c, int64_t number, Found&& found) const {
         const int f = from->eval(c);
         if (!on_board(c.program, kind, f)) return false;
         WayBuffer buffer;
@@ -88,11 +66,25 @@ struct Step final : MovesNode {
         if (from_test && !from_test->eval(c)) return false;
         c.registers.to = t;
         if (to_test && !to_test->eval(c)) return false;
-        single.action = make_action(c, f, t, given);
-        single.from = f;
-        single.to = t;
-        single.add(then.node.get());
+        found(f, t, given);
         return true;
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const uint32_t before = out.last;
+        {
+            const Keep keep_from(c.registers.from), keep_to(c.registers.to);
+            auto found = [&](int f, int t, int given) { add(c, f, t, given, out); };
+            if (!draw_with(c, number, found)) return false;
+        }
+        then.attach(c, out, before);
+        return true;
+    }
+
+    int singles() const override { return apply.effect ? -1 : then.count(); }
+    bool draw_single(Context& c, int64_t number, Single& single) const override {
+        return draw_with(c, number, [&](int f, int t, int given) {
+            single.set(make_action(c, f, t, given), f, t, then.node.get());
+        });
     }
 
     // Whether a step ends on a site that is wanted.

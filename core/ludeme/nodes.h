@@ -141,6 +141,12 @@ struct Single {
     void add(const MovesNode* node) {
         if (node) follows[following++] = node;
     }
+    void set(const Action& a, int start, int end, const MovesNode* follow) {
+        action = a;
+        from = start;
+        to = end;
+        add(follow);
+    }
 };
 
 struct MovesNode {

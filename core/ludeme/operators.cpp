@@ -43,19 +43,21 @@ struct Or final : MovesNode {
     int64_t draws(Context& c) const override {
         return sum([&](const MovesNode& item) { return item.draws(c); });
     }
-    bool draw(Context& c, int64_t number, MoveList& out) const override {
+    // The generator that a number belongs to, and which of its own it is.
+    const MovesNode* find(Context& c, int64_t& number) const {
         for (const auto& item : list) {
             const int64_t here = item->draws(c);
-            if (number >= here) {
-                number -= here;
-                continue;
-            }
-            const uint32_t before = out.last;
-            if (!item->draw(c, number, out)) return false;
-            if (then.node) then.attach(c, out, before, false);
-            return true;
+            if (number < here) return item.get();
+            number -= here;
         }
-        return false;
+        return nullptr;
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const MovesNode* item = find(c, number);
+        const uint32_t before = out.last;
+        if (!item || !item->draw(c, number, out)) return false;
+        if (then.node) then.attach(c, out, before, false);
+        return true;
     }
     int count_follows() const {
         int most = 0;
@@ -68,16 +70,10 @@ struct Or final : MovesNode {
     }
     int singles() const override { return follows; }
     bool draw_single(Context& c, int64_t number, Single& single) const override {
-        for (const auto& item : list) {
-            const int64_t here = item->draws(c);
-            if (number < here) {
-                if (!item->draw_single(c, number, single)) return false;
-                single.add(then.node.get());
-                return true;
-            }
-            number -= here;
-        }
-        return false;
+        const MovesNode* item = find(c, number);
+        if (!item || !item->draw_single(c, number, single)) return false;
+        single.add(then.node.get());
+        return true;
     }
     bool rules_out(const Context& c, int site) const override {
         return std::all_of(list.begin(), list.end(),

@@ -195,9 +195,7 @@ struct AddMove final : MovesNode {
         }
         c.registers.to = s;
         if (to_test && !to_test->eval(c)) return false;
-        single.action = make_action(c, s, piece);
-        single.from = single.to = s;
-        single.add(then.node.get());
+        single.set(make_action(c, s, piece), s, s, then.node.get());
         return true;
     }
     bool adds_to_empty(const Program& program) const override {
@@ -206,9 +204,7 @@ struct AddMove final : MovesNode {
                (!then.node || then.node->keeps_board());
     }
     void add_at(Context& c, int site, Single& single) const override {
-        single.action = make_action(c, site, c.scalars().mover);
-        single.from = single.to = site;
-        single.add(then.node.get());
+        single.set(make_action(c, site, c.scalars().mover), site, site, then.node.get());
     }
 
     void finish(Context& c, uint32_t move, int s) const {
@@ -331,10 +327,13 @@ struct Shoot final : MovesNode {
         }
         return false;
     }
-    void add(Context& c, int t, int what, MoveList& out) const {
+    Action make_action(int t, int what) const {
         Action a = site_action(Act::Add, kind, t, decision);
         a.what = what;
-        add_single(c, out, a);
+        return a;
+    }
+    void add(Context& c, int t, int what, MoveList& out) const {
+        add_single(c, out, make_action(t, what));
     }
     void eval(Context& c, MoveList& out) const override {
         const int f = from->eval(c), what = piece->eval(c);
@@ -391,11 +390,9 @@ struct Shoot final : MovesNode {
     }
     int singles() const override { return then.count(); }
     bool draw_single(Context& c, int64_t number, Single& single) const override {
-        single.from = single.to = nth_site(c, number);
-        if (single.to < 0) return false;
-        single.action = site_action(Act::Add, kind, single.to, decision);
-        single.action.what = piece->eval(c);
-        single.add(then.node.get());
+        const int t = nth_site(c, number);
+        if (t < 0) return false;
+        single.set(make_action(t, piece->eval(c)), t, t, then.node.get());
         return true;
     }
     bool draw(Context& c, int64_t number, MoveList& out) const override {

@@ -115,24 +115,24 @@ size_t Ways::entry(const Context& c, const Table& table, int site) const {
     return size_t{table.variants[static_cast<size_t>(piece)]} * sites_ + static_cast<size_t>(site);
 }
 
-std::span<const int32_t> Ways::steps(Context& c, int site, WayBuffer& buffer) const {
+template <class Find>
+std::span<const int32_t> Ways::look_up(Context& c, Lists Table::* lists, int site,
+                                       WayBuffer& buffer, Find&& find) const {
     const Table& t = table(c);
-    if (t.known) return t.steps[entry(c, t, site)];
+    if (t.known) return (t.*lists)[entry(c, t, site)];
     buffer.directions.clear();
     buffer.items.clear();
     t.node->eval(c, kind_, site, -1, buffer.directions);
-    add_steps(c.program, kind_, site, buffer.directions, buffer.items);
+    find(c.program, kind_, site, buffer.directions, buffer.items);
     return buffer.items;
 }
 
+std::span<const int32_t> Ways::steps(Context& c, int site, WayBuffer& buffer) const {
+    return look_up(c, &Table::steps, site, buffer, add_steps);
+}
+
 std::span<const int32_t> Ways::rays(Context& c, int site, WayBuffer& buffer) const {
-    const Table& t = table(c);
-    if (t.known) return t.rays[entry(c, t, site)];
-    buffer.directions.clear();
-    buffer.items.clear();
-    t.node->eval(c, kind_, site, -1, buffer.directions);
-    add_rays(c.program, kind_, site, buffer.directions, buffer.items);
-    return buffer.items;
+    return look_up(c, &Table::rays, site, buffer, add_rays);
 }
 
 namespace {

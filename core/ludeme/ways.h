@@ -48,6 +48,9 @@ class Ways {
         std::vector<uint64_t> neighbours;  // and those of steps; only where all pieces are alike
     };
     const Table& table(Context& c) const;
+    template <class Find>
+    std::span<const int32_t> look_up(Context& c, Lists Table::* lists, int site, WayBuffer& buffer,
+                                     Find&& find) const;
     size_t entry(const Context& c, const Table& table, int site) const;
     int most(Lists Table::* lists, int piece, int site) const;
     const uint64_t* set_at(const std::vector<uint64_t>& sets, int site) const {

@@ -13,10 +13,10 @@ import importlib.metadata
 import json
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from rich.console import Console
@@ -30,6 +30,8 @@ from omnilude.games.statistics import MAX_LENGTH, random_play
 MACHINE_CODE_FACTOR = 3.0
 """With machine code the targets below are this much higher."""
 THREADS_TARGET = 1.8
+
+C = TypeVar("C")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +227,24 @@ def run_contest(contest: Contest, settings: BenchmarkSettings) -> dict[str, Any]
     }
 
 
+def run_each(
+    known: Mapping[str, C],
+    games: Sequence[str],
+    run: Callable[[C], dict[str, Any]],
+    progress: Callable[[str], None] | None,
+) -> list[dict[str, Any]]:
+    """What comes of the contests named, or of all; `progress` is told which one is next."""
+    for name in games:
+        if name not in known:
+            raise SettingsError(f"there is no benchmark of {name!r}, only of {', '.join(known)}")
+    results = []
+    for name in games or known:
+        if progress:
+            progress(name)
+        results.append(run(known[name]))
+    return results
+
+
 def run_benchmarks(
     settings: BenchmarkSettings | None = None,
     games: Sequence[str] = (),
@@ -233,14 +253,7 @@ def run_benchmarks(
     """Measures the games named, or all; `progress` is told which one is next."""
     settings = settings or BenchmarkSettings()
     known = {contest.game: contest for contest in CONTESTS}
-    for name in games:
-        if name not in known:
-            raise SettingsError(f"there is no benchmark of {name!r}, only of {', '.join(known)}")
-    results = []
-    for name in games or known:
-        if progress:
-            progress(name)
-        results.append(run_contest(known[name], settings))
+    results = run_each(known, games, lambda contest: run_contest(contest, settings), progress)
     return {
         "omnilude": __version__,
         "openspiel": _openspiel_version(),

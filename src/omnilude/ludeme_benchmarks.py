@@ -27,9 +27,9 @@ from omnilude.benchmarks import (
     import_openspiel,
     make_openspiel_rollouts,
     make_playouts,
+    run_each,
     write_results,
 )
-from omnilude.errors import SettingsError
 
 REFERENCE_TARGET = 10.0
 """Times the reference system's playouts a second."""
@@ -135,14 +135,7 @@ def run_benchmarks(
     """Measures the games named, or all; `progress` is told which one is next."""
     settings = settings or BenchmarkSettings(rounds=5, seconds=0.3)
     known = {contest.title: contest for contest in CONTESTS}
-    for name in games:
-        if name not in known:
-            raise SettingsError(f"there is no benchmark of {name!r}, only of {', '.join(known)}")
-    results = []
-    for name in games or known:
-        if progress:
-            progress(name)
-        results.append(run_contest(known[name], settings))
+    results = run_each(known, games, lambda contest: run_contest(contest, settings), progress)
     machine = find_machine(results)
     for row in results:
         if row["to_reference"] is not None:

@@ -28,18 +28,9 @@ def perft(game: Game, depth: int, *, chunk: int = CHUNK) -> list[int]:
 
     Depth first over chunks of states: memory grows with depth times `chunk`, not with the count.
     """
-    _check(depth, chunk)
     counts = [0] * depth
-    levels = [iter([game.initial_states(1)])] if depth else []
-    while levels:
-        states = next(levels[-1], None)
-        if states is None:
-            levels.pop()
-            continue
-        children = _Children(game, states)
-        counts[len(levels) - 1] += children.total
-        if len(levels) < depth:
-            levels.append(children.expand(chunk))
+    for level, children in _walk(game, depth, chunk):
+        counts[level] += children.total
     return counts
 
 
@@ -48,8 +39,20 @@ def perft_ends(game: Game, depth: int, *, chunk: int = CHUNK) -> list[Counter[tu
 
     All moves are made, the last ones too: it takes as long as `perft` with one more.
     """
-    _check(depth, chunk)
     ends: list[Counter[tuple[float, ...]]] = [Counter() for _ in range(depth)]
+    for level, children in _walk(game, depth + (depth > 0), chunk):
+        if level:
+            over = children.batch.rewards[children.batch.terminal]
+            ends[level - 1].update(tuple(row) for row in over.tolist())
+    return ends
+
+
+def _walk(game: Game, depth: int, chunk: int) -> Iterator[tuple[int, _Children]]:
+    """States after 0, 1, ... `depth` - 1 joint moves, in batches, with what can follow them."""
+    if depth < 0:
+        raise SettingsError(f"depth must not be negative, but is {depth}")
+    if chunk < 1:
+        raise SettingsError(f"chunk must be at least 1, but is {chunk}")
     levels = [iter([game.initial_states(1)])] if depth else []
     while levels:
         states = next(levels[-1], None)
@@ -57,19 +60,9 @@ def perft_ends(game: Game, depth: int, *, chunk: int = CHUNK) -> list[Counter[tu
             levels.pop()
             continue
         children = _Children(game, states)
-        if len(levels) > 1:
-            over = children.batch.rewards[children.batch.terminal]
-            ends[len(levels) - 2].update(tuple(row) for row in over.tolist())
-        if len(levels) <= depth:
+        yield len(levels) - 1, children
+        if len(levels) < depth:
             levels.append(children.expand(chunk))
-    return ends
-
-
-def _check(depth: int, chunk: int) -> None:
-    if depth < 0:
-        raise SettingsError(f"depth must not be negative, but is {depth}")
-    if chunk < 1:
-        raise SettingsError(f"chunk must be at least 1, but is {chunk}")
 
 
 class _Children:
