@@ -430,7 +430,21 @@ def test_signature() -> None:
     assert digest.hexdigest()[:16] == SIGNATURE
 
 
-SIGNATURE = "b6d1766b6640bef4"
+SIGNATURE = "cd77cdf284bf1ffe"
+
+
+def test_players_that_choose_at_once_do_not_go_in_step() -> None:
+    """Like players with like priors meet more than each other's like moves."""
+    game = load("tower")
+    state = game.initial()
+
+    def evaluate(_: State) -> tuple[np.ndarray, np.ndarray]:
+        slots = sum(game.slots(role) for role in game.players)
+        return np.zeros(slots, dtype=np.float32), np.full(3, 0.5, dtype=np.float32)
+
+    root = ReferenceSearch(game, evaluate, SearchSettings(simulations=64)).search(state)
+    assert {len(edges) for edges in root.choices.values()} == {2}
+    assert len(root.children) == 8
 
 
 def test_bad_input_is_refused() -> None:

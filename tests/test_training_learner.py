@@ -246,6 +246,10 @@ def test_symmetries_take_states_policies_and_values_along() -> None:
     """Under any symmetry the entries of a policy are the legal slots of the state it belongs to."""
     assert len(find_symmetries(GAME)) == 16
     assert len(usable_symmetries(GAME)) == 8
+    # Who does what when three like builders choose at once is for a network to settle.
+    tower = load("tower")
+    assert len(find_symmetries(tower)) == 6
+    assert len(usable_symmetries(tower)) == 1
     batches = make_batches(random_targets(64), size=64, symmetries=True)
     numbers = np.arange(64)
     before, after = batches.replay.gather(numbers), batches.replay.gather(numbers)

@@ -60,6 +60,14 @@ void softmax(std::vector<float>& values) {
     for (float& v : values) v /= total;
 }
 
+// An edge in proportion to weights that sum to `total`; rounding may leave none, then the greatest.
+uint32_t draw_edge(const std::vector<float>& weights, float total, RandomStream& random) {
+    float left = static_cast<float>(random.uniform()) * total;
+    for (uint32_t i = 0; i < weights.size(); ++i)
+        if ((left -= weights[i]) < 0) return i;
+    return best_edge(weights.size(), [&](uint32_t i) { return weights[i]; });
+}
+
 uint32_t select_puct(const Tree& tree, uint32_t n, const Choice& choice,
                      const SearchSettings& settings) {
     const auto edges = tree.edges(choice);
@@ -105,6 +113,18 @@ uint32_t select_gumbel_root(const Tree& tree, const Choice& choice, const RootPl
         if (any && edges[i].visits != turn) return never;
         return scratch[i] + role.gumbel[i];
     });
+}
+
+// Where several players choose at once, each draws from its improved policy. Were each to take
+// what its schedule says, all would go through their moves in step: like players would meet only
+// each other's like moves, and a move's value would be that of one joint move instead of a mean
+// over what the others do.
+uint32_t draw_improved(const Tree& tree, uint32_t n, const Choice& choice,
+                       const SearchSettings& settings, RandomStream& random,
+                       std::vector<float>& scratch) {
+    improved_logits(tree, n, choice, settings, scratch);
+    softmax(scratch);
+    return draw_edge(scratch, 1, random);
 }
 
 uint32_t select_uct(const Tree& tree, uint32_t n, const Choice& choice,
@@ -186,6 +206,8 @@ uint32_t select_edge(const Tree& tree, uint32_t n, const Choice& choice, const R
         case SearchSettings::Rule::Gumbel:
             break;
     }
+    if (tree.choosing_players(n) > 1)
+        return draw_improved(tree, n, choice, settings, random, scratch);
     if (n != 0) return select_gumbel(tree, n, choice, settings, scratch);
     const auto number = static_cast<size_t>(&choice - tree.choices(0).data());
     return select_gumbel_root(tree, choice, plan.roles[number], settings, scratch);
@@ -213,13 +235,16 @@ uint32_t choose_edge(const Tree& tree, size_t number, const RootPlan& plan,
         return alone && tree.proven(0, edge) && tree.value(0, choice, edge) <= 1e-6f;
     };
     if (settings.rule == SearchSettings::Rule::Gumbel) {
+        // Halving leaves the best with most visits; where moves were drawn, visits say less.
+        const bool drawn = tree.choosing_players(0) > 1;
         uint32_t most = 0;
         for (const Edge& edge : edges)
             if (!lost(edge)) most = std::max(most, edge.visits);
         improved_logits(tree, 0, choice, settings, scratch);
         return best_edge(edges.size(), [&](uint32_t i) {
             if (lost(edges[i])) return -1e30f;
-            return edges[i].visits == most ? scratch[i] + plan.roles[number].gumbel[i] : -1e20f;
+            const bool left = drawn || edges[i].visits == most;
+            return left ? scratch[i] + plan.roles[number].gumbel[i] : -1e20f;
         });
     }
     const float temperature =
@@ -241,10 +266,7 @@ uint32_t choose_edge(const Tree& tree, size_t number, const RootPlan& plan,
         total += scratch[i];
     }
     if (total <= 0) return best_edge(edges.size(), [&](uint32_t i) { return edges[i].prior; });
-    float left = static_cast<float>(random.uniform()) * total;
-    for (uint32_t i = 0; i < edges.size(); ++i)
-        if ((left -= scratch[i]) < 0) return i;
-    return best_edge(edges.size(), [&](uint32_t i) { return scratch[i]; });
+    return draw_edge(scratch, total, random);
 }
 
 void policy_target(const Tree& tree, const Choice& choice, const SearchSettings& settings,

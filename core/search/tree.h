@@ -80,6 +80,12 @@ class Tree {
     std::span<const Edge> edges(const Choice& choice) const {
         return {&edges_[choice.first], choice.count};
     }
+    uint32_t choosing_players(uint32_t n) const {
+        if (nodes_[n].choices == 1) return !nodes_[n].passing;
+        uint32_t count = 0;
+        for (const Choice& choice : choices(n)) count += choice.player >= 0;
+        return count;
+    }
     // The slots of the roles that have no choice; others hold the first legal one.
     const int32_t* forced(uint32_t n) const { return &forced_[n * shape_.roles]; }
     float mean(uint32_t n, uint32_t player) const {

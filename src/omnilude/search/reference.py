@@ -223,6 +223,17 @@ class ReferenceSearch:
                 for i, edge in enumerate(edges)
             )
         improved = self._improved_logits(node, role)
+        weights = np.array([np.exp(x - max(improved)) for x in improved], dtype=F)
+        total = F(0)
+        for weight in weights:
+            total += weight
+        if sum(role in self.player_of for role in node.choices) > 1:
+            left = F(self.random.uniform())
+            for i, weight in enumerate(weights):
+                left -= weight / total
+                if left < 0:
+                    return i
+            return _best(weights)
         if node is self.root:
             considered = min(s.considered, len(edges))
             turns = considered_visits(considered, s.simulations)
@@ -232,10 +243,6 @@ class ReferenceSearch:
                 improved[i] + self.gumbel[role][i] if possible[i] or not any(possible) else -np.inf
                 for i in range(len(edges))
             )
-        weights = np.array([np.exp(x - max(improved)) for x in improved], dtype=F)
-        total = F(0)
-        for weight in weights:
-            total += weight
         visits = F(1 + sum(edge.visits for edge in edges))
         return _best(weights[i] / total - F(e.visits) / visits for i, e in enumerate(edges))
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from omnilude.games.survey import survey_game
 from omnilude.games.symmetry import Symmetry, find_symmetries
 from omnilude.training.replay import Entries, Replay, Samples
 from omnilude.training.targets import PolicyLayout, mix_values
@@ -124,8 +125,16 @@ class BatchMaker:
 def usable_symmetries(game: Game) -> tuple[Symmetry, ...]:
     """Those under which the initial position is itself, the identity first.
 
-    Others (roles exchanged, but the same one begins) would show positions that never occur.
+    Others (roles exchanged, but the same one begins) would show positions that never occur. Roles
+    that choose at the same time are not exchanged either: who does what when all are alike is a
+    convention, and a network that must treat them alike could not hold one.
     """
     initial = game.initial_states(1)
-    found = find_symmetries(game)
-    return tuple(s for s in found if (s.apply_states(initial) == initial).all())
+    found = [s for s in find_symmetries(game) if (s.apply_states(initial) == initial).all()]
+    if any(_exchanges(s) for s in found) and survey_game(game, seconds=2.0).simultaneous:
+        found = [s for s in found if not _exchanges(s)]
+    return tuple(found)
+
+
+def _exchanges(symmetry: Symmetry) -> bool:
+    return symmetry.roles != tuple(range(len(symmetry.roles)))
