@@ -102,6 +102,37 @@ def test_dice_are_a_role_of_their_own() -> None:
     assert report.passed, str(report)
 
 
+@pytest.mark.sanitize
+def test_pieces_know_how_often_they_have_come_to_a_site() -> None:
+    """The track comes to B1 twice: first it leads on to C1, then to E1."""
+    game = make(
+        '(start { (place "Man1" 0) (place "Man2" 5) }) '
+        "(play (if (is Mover P1) (forEach Piece (move (from) (to (trackSite Move steps:1))))"
+        " (move Pass))) (end (if (is In (last To) (sites {4})) (result Mover Win)))",
+        '(board (rectangle 1 6) {(track "Round" {0 1 2 3 1 4} P1 directed:True)})'
+        ' (piece "Man" Each)',
+    )
+    state = game.initial()
+    for move in ("A1-B1", "B1-C1", "C1-D1", "D1-B1"):
+        assert [str(one) for one in state.legal("P1")] == [move]
+        state = state.play([move, "-"]).play(["-", "pass"])
+    state = state.play(["B1-E1", "-"])
+    assert state.terminal
+    assert state.reward == (1.0, 0.0)
+
+
+def test_maps_may_be_two_lists() -> None:
+    rules = (
+        '(start (place "Man1" 0)) (play (forEach Piece (move (from) (to (mapEntry (from)))))) '
+        "(end (if (no Moves Next) (result Mover Win)))"
+    )
+    pieces = '(board (square 3)) (piece "Man" Each)'
+    state = make(rules, f"{pieces} (map {{0 4}} {{4 8}})").initial()
+    assert [str(move) for move in state.legal("P1")] == ["A1-B2"]
+    with pytest.raises(RulesError, match="2 keys have 1 values"):
+        make(rules, f"{pieces} (map {{0 4}} {{4}})")
+
+
 def test_passing_is_forced_where_nothing_else_can_be_done() -> None:
     game = make(
         "(play (forEach Piece (move Step Forward (to if:(is Empty (to)))))) "
@@ -229,6 +260,67 @@ def test_moves_can_be_drawn_exactly_as_they_are_listed(name: str) -> None:
         if drawn is not None and listed != [(-1, -1)]:
             assert sorted(drawn) == listed
         table.play(int(random.integers(table.count_moves())))  # dice are rolled again
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize(
+    "name", ["backgammon", "amazons", "english-draughts", "havannah", "konane", "lasca", "ghosts"]
+)
+def test_random_plies_are_as_likely_as_their_moves(name: str) -> None:
+    """Whether they are drawn by numbers, picked or listed."""
+    table = table_of(name)
+    random = np.random.default_rng(3)
+    least = {"havannah": 100, "backgammon": 0}.get(name, 6)
+    while table.scalars()["plies"] < least or table.count_moves() < 4:
+        table.play(int(random.integers(table.count_moves())))
+    if name == "backgammon":
+        table.set_roll([1, 4])
+    before = table.state
+    results = []
+    for n in range(table.count_moves()):
+        table.state = before
+        table.count_moves()
+        table.play(n)
+        results.append(table.state)
+    assert len(results) > 3
+    tries = 200 * len(results)
+    seen = dict.fromkeys(results, 0)
+    for _ in range(tries):
+        table.state = before
+        table.play_random()
+        seen[table.state] += 1  # nothing else may come of it
+    for state, count in seen.items():
+        share = results.count(state) / len(results)
+        assert abs(count - tries * share) < 6 * (tries * share) ** 0.5
+
+
+def test_what_is_hidden_goes_with_the_piece() -> None:
+    state = omnilude.load("ghosts").initial()
+    assert "Hand1.1: Good1 count 4" in state.percepts("P1")
+    assert "Hand1.1: ? of P1 count 4" in state.percepts("P2")
+    assert "Hand2.2: Evil2 count 4" in state.percepts("P2")
+    random = np.random.default_rng(1)
+    for _ in range(24):
+        legal = [state.legal(role) for role in ("P1", "P2")]
+        state = state.play([moves[random.integers(len(moves))] for moves in legal])
+    for viewer, other in (("P1", "P2"), ("P2", "P1")):
+        seen = state.percepts(viewer)
+        assert len(seen) == len(state.facts)
+        assert not [fact for fact in seen if f"Good{other[1]}" in fact or f"Evil{other[1]}" in fact]
+        assert [fact for fact in seen if fact.endswith(f"? of {other}")]
+        assert state.text(viewer).count("?") == state.svg(viewer).count(">?<") == 8
+    assert "?" not in state.text()
+    assert str(state) == state.text()
+
+
+def test_hidden_pieces_are_refused_where_they_would_count() -> None:
+    hidden = "(set Hidden What (sites Board) to:P2)"
+    for rules in (
+        f"(meta (no Repeat)) (start {hidden})",
+        f'(start {{{hidden} (place Stack "Man1" 0)}})',
+    ):
+        with pytest.raises(Unsupported, match="hidden"):
+            make(f"{rules} (play (forEach Piece)) (end (if (no Moves Next) (result Mover Win)))")
 
 
 @pytest.mark.parametrize("name", ["chinese-checkers", "minishogi", "nine-mens-morris"])

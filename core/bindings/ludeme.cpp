@@ -23,7 +23,7 @@ constexpr const char* act_names[] = {
     "SetNextPlayer", "SetScore",   "AddScore",       "SetCounter",  "SetVariable",
     "SetTemp",       "SetPending", "SetPlayerValue", "SetAmount",   "SetPot",
     "SetTeam",       "Remember",   "Forget",         "StoreState",  "Trigger",
-    "UpdateDie",     "UseDie",     "SetDiceEqual",   "Note"};
+    "UpdateDie",     "UseDie",     "SetDiceEqual",   "SetHidden",   "Note"};
 
 // One game that is played, with everything that needs memory.
 class Table {
@@ -197,7 +197,15 @@ class Table {
         return out;
     }
 
-    // Random play to the end; returns the plies made, at most `limit`.
+    // One ply as random play makes it, without a list of moves where that can be done.
+    void play_random() {
+        Context c(*program_, bytes(), arena_, &random_);
+        arena_.release({0, 0, 0, 0});
+        program_->play_random(c, random_);
+        listed_ = false;
+    }
+
+    // Random play to the end, by lists; returns the plies made, at most `limit`.
     uint64_t playout(uint64_t limit) {
         nb::gil_scoped_release release;
         uint64_t plies = 0;
@@ -277,15 +285,18 @@ void bind_ludeme(nb::module_& m) {
                 return std::make_unique<LudemeGame>(load_program(symbols, numbers));
             },
             "symbols"_a, "code"_a)
-        .def("pieces",
-             [](const LudemeGame& game, ConstStates states) {
-                 check_states(game, states);
-                 nb::list out;
-                 for (const LudemeGame::Piece& p : game.pieces(states.data()))
-                     out.append(nb::make_tuple(p.kind, p.site, p.level, p.who, p.what, p.count,
-                                               p.state, p.rotation, p.value));
-                 return out;
-             })
+        .def(
+            "pieces",
+            [](const LudemeGame& game, ConstStates states, uint32_t viewer) {
+                check_states(game, states);
+                if (viewer > game.program().players()) throw nb::value_error("no such player");
+                nb::list out;
+                for (const LudemeGame::Piece& p : game.pieces(states.data(), viewer))
+                    out.append(nb::make_tuple(p.kind, p.site, p.level, p.who, p.what, p.count,
+                                              p.state, p.rotation, p.value));
+                return out;
+            },
+            "states"_a, "viewer"_a = 0)
         .def_prop_ro("components", [](const LudemeGame& game) {
             std::vector<std::string> names;
             for (const Component& one : game.program().board.components) names.push_back(one.name);
@@ -302,6 +313,7 @@ void bind_ludeme(nb::module_& m) {
         .def("reach", &Table::reach)
         .def("set_roll", &Table::set_roll)
         .def("play", &Table::play)
+        .def("play_random", &Table::play_random)
         .def("playout", &Table::playout, "limit"_a)
         .def("sites", &Table::sites)
         .def("scalars", &Table::scalars)

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ludeme/laps.h"
 #include "ludeme/program.h"
 
 namespace omnilude::ludeme {
@@ -40,6 +41,7 @@ void move_flat(State& s, int from, int to, const Action& a) {
         s.set_site(to, -1, -1, counting ? many + 1 : 1, new_state, new_rotation, new_value);
     else
         s.set_site(to, s.owner_of(piece), piece, 1, new_state, new_rotation, new_value);
+    s.move_hidden(from, to);
 }
 
 void move_in_stacks(State& s, int from, int to, const Action& a) {
@@ -177,7 +179,17 @@ void update_die(Context& c, const Action& a) {
     c.state.die(static_cast<uint32_t>(a.what)) = faces[static_cast<size_t>(a.count)];
 }
 
+// Before a piece moves: a whole stack is not noted.
+void note_piece_moved(Context& c, const Action& a, int from) {
+    const State& s = c.state;
+    if (a.stack || (s.stacking() && a.from == a.to)) return;
+    if (!s.stacking() && s.what(from) == 0 && s.count(from) == 0) return;
+    const bool level = s.stacking() && a.level_from >= 0;
+    note_move(c, level ? s.what(from, a.level_from) : s.what(from), a.from, a.to, 1);
+}
+
 void perform(Context& c, const Action& a) {
+    ++c.changes;
     State& s = c.state;
     Scalars& k = c.scalars();
     auto place_from = [&] { return s.place_anywhere(kind_of(a.kind_from), a.from); };
@@ -191,6 +203,7 @@ void perform(Context& c, const Action& a) {
         case Act::Move: {
             const int from = place_from(), to = place_to();
             if (from < 0 || to < 0) return;
+            if (c.program.wants.laps) note_piece_moved(c, a, from);
             if (s.stacking())
                 move_in_stacks(s, from, to, a);
             else
@@ -199,7 +212,9 @@ void perform(Context& c, const Action& a) {
         }
         case Act::MoveCount: {
             const int from = place_from(), to = place_to();
-            if (from >= 0 && to >= 0) move_count(s, from, to, a.count);
+            if (from < 0 || to < 0) return;
+            if (c.program.wants.laps) note_move(c, s.what(from), a.from, a.to, a.count);
+            move_count(s, from, to, a.count);
             return;
         }
         case Act::MovePart: {
@@ -209,19 +224,29 @@ void perform(Context& c, const Action& a) {
         }
         case Act::Copy: {
             const int from = place_from(), to = place_to();
-            if (from >= 0 && to >= 0) copy_piece(s, from, to, a);
+            if (from < 0 || to < 0) return;
+            if (c.program.wants.laps) note_piece_moved(c, a, from);
+            copy_piece(s, from, to, a);
             return;
         }
         case Act::Add:
-            if (const int to = place_to(); to >= 0) add_piece(s, to, a);
+            if (const int to = place_to(); to >= 0) {
+                if (c.program.wants.laps)
+                    note_arrival(c, a.what, a.to, s.stacking() ? 2 * a.count : a.count);
+                add_piece(s, to, a);
+            }
             return;
         case Act::Insert:
-            if (const int to = place_to(); to >= 0)
+            if (const int to = place_to(); to >= 0) {
+                if (c.program.wants.laps) note_arrival(c, a.what, a.to, 1);
                 s.insert(to, a.level_to, a.what, a.state, a.rotation, a.value);
+            }
             return;
         case Act::Remove: {
             const int to = place_to();
             if (to < 0) return;
+            if (c.program.wants.laps)
+                note_removal(c, a.level_to >= 0 ? s.what(to, a.level_to) : s.what(to), a.to);
             if (s.layout().bare && s.what(to) > 0)
                 s.take_bare(to);
             else if (!s.stacking())
@@ -269,7 +294,10 @@ void perform(Context& c, const Action& a) {
             if (const int to = place_to(); to >= 0) s.set_value(to, a.level_to, a.count);
             return;
         case Act::SetCount:
-            if (const int to = place_to(); to >= 0) set_count(s, to, a.what, a.count);
+            if (const int to = place_to(); to >= 0) {
+                if (c.program.wants.laps && a.count <= 0) note_removal(c, s.what(to), a.to);
+                set_count(s, to, a.what, a.count);
+            }
             return;
         case Act::SetNextPlayer:
             k.next = a.what;
@@ -282,6 +310,10 @@ void perform(Context& c, const Action& a) {
             return;
         case Act::SetCounter:
             k.counter = a.count;
+            return;
+        case Act::SetHidden:
+            if (const int to = place_to(); to >= 0)
+                s.hide(static_cast<uint32_t>(a.what), to, a.count, a.value != 0);
             return;
         case Act::SetVariable:
             s.variable(static_cast<uint32_t>(a.what)) = a.count;
@@ -418,13 +450,27 @@ void follow(Context& c, const MovesNode& node, Applied& applied, uint32_t flat) 
 }
 }  // namespace
 
-void apply_single(Context& c, const Single& single, Applied& applied) {
-    perform(c, single.action);
+namespace {
+void finish_single(Context& c, const Single& single, Applied& applied) {
     note(applied, single.action);
     store_last(c, single.from, single.to, applied);
     if (single.following == 0) return;
     for (int n = 0; n < single.following; ++n) follow(c, *single.follows[n], applied, none);
     store_last(c, single.from, single.to, applied);
+}
+}  // namespace
+
+void apply_single(Context& c, const Single& single, Applied& applied) {
+    perform(c, single.action);
+    finish_single(c, single, applied);
+}
+
+void fill_site(Context& c, Single& single, int site, Applied& applied) {
+    single.from = single.to = site;
+    single.action.from = single.action.to = static_cast<int16_t>(site);
+    ++c.changes;
+    c.state.put_bare(site, single.action.what);
+    finish_single(c, single, applied);
 }
 
 void apply_move(Context& c, uint32_t move, bool stored, Applied& applied, uint32_t flat) {

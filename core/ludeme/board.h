@@ -29,10 +29,15 @@ struct SiteTables {
     uint32_t count = 0;
     Lists rays;                     // the sites of each ray, the first of which is where it starts
     std::vector<int32_t> opposite;  // of each ray, or -1
-    Lists rays_at, distinct_at;     // numbers of rays
-    Lists steps_at;                 // sites
-    Lists supported_at;             // by relation and site: directions that steps have
-    Lists supported;                // by relation: of any site, in order
+    // Of each ray: its sites without the first as a set of so many words, and whether their numbers
+    // go up (1) or down (-1) along it, or neither (0).
+    uint32_t words = 0;
+    std::vector<uint64_t> ray_sets;
+    std::vector<int8_t> ray_order;
+    Lists rays_at, distinct_at;  // numbers of rays
+    Lists steps_at;              // sites
+    Lists supported_at;          // by relation and site: directions that steps have
+    Lists supported;             // by relation: of any site, in order
     std::vector<int32_t> row, column, layer, phase;
     std::vector<int32_t> distance;  // [count * count], for the relation that a game asks for
 };

@@ -115,10 +115,16 @@ struct Enclose final : MovesNode {
         const uint32_t words = c.program.words(), before = out.last;
         WayBuffer for_start, buffer;
         const auto around = ways.steps(c, f, for_start);
-        SiteSet checked;
+        SiteSet checked, targets, open;
         checked.clear(words);
+        const bool sets = allowed == 0 && ways.can_flood() &&
+                          target->sites_where(c, &Registers::between, kind, targets);
+        if (sets) sites_of_places(c.program, kind, c.state.empties(), open);
         Group group(words);
         for (int a : around) {
+            // Most have a liberty, which sets tell sooner than a group that is grown.
+            if (sets && (!targets.has(static_cast<uint32_t>(a)) || ways.touches(targets, a, open)))
+                continue;
             if (!is_target(a) && !(allowed > 0 && empty(a))) continue;
             if (checked.has(static_cast<uint32_t>(a))) continue;
             for (uint32_t n = 0; n < group.size; ++n) group.inside.remove(group.sites[n]);

@@ -175,6 +175,16 @@ void add_conditions(Makers<BoolPtr>& m) {
             return sites.empty(c.program.words());
         });
     };
+    m["is Hidden"] = [](Reader& r) {
+        const int side = r.number();
+        const Kind kind = r.kind();
+        auto site = r.integer(), player = r.integer();
+        return make_bool([=, site = std::move(site), player = std::move(player)](Context& c) {
+            const int place = c.state.place_anywhere(kind, site->eval(c)), who = player->eval(c);
+            if (place < 0 || who < 1 || who > static_cast<int>(c.program.players())) return false;
+            return (c.state.hidden(static_cast<uint32_t>(who), place) >> side & 1) != 0;
+        });
+    };
     m["is Within"] = [](Reader& r) {
         const Kind kind = r.kind();
         auto piece = r.integer();

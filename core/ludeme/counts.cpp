@@ -140,7 +140,7 @@ void each_group(Context& c, const Ways& ways, const BoolNode* test, const Region
     for (int site = starts.first(words); site >= 0; site = starts.first(words)) {
         SiteSet inside;
         inside.clear(words);
-        if (!ways.flood(passing, site, inside)) {
+        if (!ways.flood(c, passing, site, inside)) {
             Group group(words);
             grow_group(c, ways, site, group,
                        [&](int next) { return passing.has(static_cast<uint32_t>(next)); });
@@ -190,6 +190,12 @@ bool has_liberty(Context& c, const Ways& ways, int start) {
     if (!on_board(c.program, kind, start)) return false;
     const int what = c.state.what(c.state.place(kind, start));
     if (what == 0) return false;  // what is empty around it belongs to the group
+    if (ways.can_flood() && !c.state.stacking()) {
+        SiteSet open, none;
+        sites_of_places(c.program, kind, c.state.empties(), open);
+        none.clear(c.program.words());
+        if (ways.touches(none, start, open)) return true;
+    }
     Group group(c.program.words());
     group.add(start);
     WayBuffer buffer;

@@ -305,6 +305,12 @@ DirectionsPtr all_adjacent() {
     return node;
 }
 
+DirectionsPtr all_orthogonal() {
+    auto node = std::make_unique<Absolute>();
+    node->list = {Orthogonal};
+    return node;
+}
+
 void add_directions(Makers<DirectionsPtr>& m) {
     m["absolute"] = [](Reader& r) {
         auto node = std::make_unique<Absolute>();

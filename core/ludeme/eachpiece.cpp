@@ -20,10 +20,12 @@ struct ForEachPiece final : MovesNode {
     Consequence then;
     std::vector<int32_t> site_at;              // by place; -1: its pieces do not count
     std::vector<const MovesNode*> generators;  // by component; null: it does not count
+    std::vector<const MovesNode*> sole_of;     // by owner: that of all its pieces, if it is rare
     std::vector<int32_t> most_at;              // draws by component and place
     int64_t most = 0;                          // of them all; -1: cannot be drawn from
     bool exact = false;                        // draws of all pieces are counted
     bool uneven = false;                       // pieces differ much in how many they have
+    bool seldom = false;                       // most pieces cannot move at all
     int follows = -1;                          // of single moves
     explicit ForEachPiece(Reader& r)
         : on(r.number()),
@@ -62,6 +64,30 @@ struct ForEachPiece final : MovesNode {
             if (!named || std::find(components.begin(), components.end(),
                                     static_cast<int32_t>(piece)) != components.end())
                 generators[piece] = moves ? moves.get() : own[piece].get();
+        find_sole(program);
+    }
+    void find_sole(const Program& program) {
+        sole_of.assign(program.layout.owners, nullptr);
+        for (size_t place = 0; place < site_at.size(); ++place)
+            if (site_at[place] >= 0 && static_cast<size_t>(site_at[place]) != place) return;
+        for (uint32_t o = 0; o < program.layout.owners; ++o) {
+            const MovesNode* sole = nullptr;
+            bool several = false;
+            for (size_t piece = 1; piece < generators.size(); ++piece) {
+                if (!generators[piece] || program.board.owners[piece] != o) continue;
+                several |= sole && sole != generators[piece];
+                sole = generators[piece];
+            }
+            if (!several && sole && sole->is_rare()) sole_of[o] = sole;
+        }
+    }
+    // The places of an owner's pieces, without those that are ruled out for the mover.
+    const uint64_t* places_of(const Context& c, uint32_t o, bool moving, SiteSet& room) const {
+        const uint64_t* owned = c.state.owned(o);
+        if (!moving || !sole_of[o]) return owned;
+        std::memcpy(room.bits, owned, c.program.words() * sizeof(uint64_t));
+        sole_of[o]->rule_out(c, room);
+        return room.bits;
     }
 
     // How many draws each piece has on each place, at most.
@@ -90,6 +116,12 @@ struct ForEachPiece final : MovesNode {
             most = std::max(most, of);
             most_of.push_back(of);
         }
+        auto all = [&](auto&& test) {
+            return std::all_of(generators.begin(), generators.end(),
+                               [&](const MovesNode* one) { return !one || test(*one); });
+        };
+        exact = all([](const MovesNode& one) { return one.draws_exactly(); });
+        seldom = all([](const MovesNode& one) { return one.is_rare(); });
         uneven =
             std::any_of(most_of.begin(), most_of.end(), [&](int64_t of) { return of * 2 < most; });
     }
@@ -108,7 +140,9 @@ struct ForEachPiece final : MovesNode {
         if (!all && (p < 0 || p > static_cast<int>(c.program.players()) + 1)) return false;
         const Layout& layout = c.program.layout;
         for (uint32_t o = all ? 0 : static_cast<uint32_t>(p); o < layout.owners; ++o) {
-            const bool stop = each_bit(c.state.owned(o), layout.words, [&](int place) {
+            SiteSet room;
+            const uint64_t* const places = places_of(c, o, p == c.scalars().mover, room);
+            const bool stop = each_bit(places, layout.words, [&](int place) {
                 return at_place(c, place, static_cast<int>(o), p, visit);
             });
             if (stop) return true;
@@ -137,7 +171,8 @@ struct ForEachPiece final : MovesNode {
         if (!generator || c.state.owner_of(piece) != owned_by) return false;
         Scalars& k = c.scalars();
         const int mover = k.mover;
-        if (p == mover && generator->rules_out(c, site)) return false;
+        if (p == mover && !sole_of[static_cast<size_t>(owned_by)] && generator->rules_out(c, site))
+            return false;
         const Keep keep_from(c.registers.from), keep_level(c.registers.level);
         c.registers.from = site;
         c.registers.level = level;
@@ -169,53 +204,77 @@ struct ForEachPiece final : MovesNode {
         if (!draws_known(c.program)) return -1;
         const int p = owner(c);
         if (c.scalars().over || p < 0 || p > static_cast<int>(c.program.players()) + 1) return 0;
+        if (counted())
+            if (const auto* found = find_candidates(c, p)) return found->draws;
         const uint64_t* owned = c.state.owned(static_cast<uint32_t>(p));
         int64_t sum = 0;
-        if (exact || uneven) {
-            each_bit(owned, c.program.words(), [&](int place) {
-                sum += exact ? count_at(c, place) : most_of(c, place);
-                return false;
-            });
-            return sum;
-        }
         for (uint32_t w = 0; w < c.program.words(); ++w) sum += std::popcount(owned[w]);
         return sum * most;
     }
-    // Draws of the piece on a place.
-    int64_t count_at(Context& c, int place) const {
-        const MovesNode* generator = generators[static_cast<size_t>(c.state.what(place))];
-        const int site = site_at[static_cast<size_t>(place)];
-        if (!generator || site < 0) return 0;
-        const Keep keep(c.registers.from);
-        c.registers.from = site;
-        return generator->draws(c);
-    }
-    bool draws_exactly() const override { return exact; }
-    // Most pieces that cannot move at all are passed over quickly.
-    int64_t list_cost(int64_t numbers) const override { return numbers / 4; }
-    int64_t most_of(const Context& c, int place) const {
+    // Draws of a piece on a place: how many it has, where that is counted, or at most.
+    int count_at(Context& c, int place, int owner, bool moving) const {
         const auto piece = static_cast<size_t>(c.state.what(place));
+        const int site = site_at[static_cast<size_t>(place)];
+        if (!generators[piece] || site < 0) return 0;
+        if (moving && seldom && !sole_of[static_cast<size_t>(owner)] &&
+            generators[piece]->rules_out(c, site))
+            return 0;
+        if (moving && exact) {
+            const Keep keep(c.registers.from);
+            c.registers.from = site;
+            if (const int64_t count = generators[piece]->draws(c); count >= 0)
+                return static_cast<int>(count);
+        }
         return most_at[piece * site_at.size() + static_cast<size_t>(place)];
     }
-    // Where all pieces have about as many draws, a number is a piece and one of the most that any
-    // has; else the draws of all pieces are counted through.
+    // Null where there are too many.
+    const Context::Candidates* find_candidates(Context& c, int p) const {
+        Context::Candidates& found = c.candidates[number % std::size(c.candidates)];
+        const int mover = c.scalars().mover;
+        if (found.generator == this && found.changes == c.changes && found.mover == mover &&
+            found.owner == p)
+            return &found;
+        found.generator = nullptr;
+        found.count = 0;
+        found.draws = 0;
+        SiteSet room;
+        const uint64_t* const places = places_of(c, static_cast<uint32_t>(p), p == mover, room);
+        const bool full = each_bit(places, c.program.words(), [&](int place) {
+            const int here = count_at(c, place, p, p == mover);
+            if (here == 0) return false;
+            if (found.count == Context::Candidates::most) return true;
+            found.draws += here;
+            found.places[found.count] = static_cast<uint16_t>(place);
+            found.ends[found.count++] = found.draws;
+            return false;
+        });
+        if (full) return nullptr;
+        found.generator = this;
+        found.changes = c.changes;
+        found.mover = mover;
+        found.owner = p;
+        return &found;
+    }
+    bool counted() const { return exact || seldom || uneven; }
+    bool draws_exactly() const override { return exact; }
+    // Most pieces that cannot move at all are passed over quickly.
+    int64_t list_cost(int64_t numbers) const override { return seldom ? numbers : numbers / 4; }
+    // Where all pieces have about as many draws and most can move, a number is a piece and one of
+    // the most draws that any has; else the draws of all pieces that may move are counted through.
     int find_place(Context& c, int p, int64_t& number) const {
         if (most <= 0 || p < 0 || p > static_cast<int>(c.program.players()) + 1) return -1;
         if (c.scalars().over) return -1;
-        const uint64_t* owned = c.state.owned(static_cast<uint32_t>(p));
-        int place = -1;
-        if (exact || uneven) {
-            each_bit(owned, c.program.words(), [&](int at) {
-                const int64_t here = exact ? count_at(c, at) : most_of(c, at);
-                if (number < here) place = at;
-                if (place < 0) number -= here;
-                return place >= 0;
-            });
-        } else {
-            place =
-                SiteSet::nth_bit(owned, static_cast<uint32_t>(number / most), c.program.words());
-            number %= most;
-        }
+        if (counted())
+            if (const auto* found = find_candidates(c, p)) {
+                const int32_t* const end = found->ends + found->count;
+                const int32_t* const at = std::upper_bound(found->ends, end, number);
+                if (at == end) return -1;
+                if (at != found->ends) number -= at[-1];
+                return found->places[at - found->ends];
+            }
+        const int place = SiteSet::nth_bit(c.state.owned(static_cast<uint32_t>(p)),
+                                           static_cast<uint32_t>(number / most), c.program.words());
+        number %= most;
         return place;
     }
     bool draw(Context& c, int64_t number, MoveList& out) const override {

@@ -1,7 +1,8 @@
 // Rules about how a game ends, and how it begins.
 #include <algorithm>
 
-#include "ludeme/reader.h"
+#include "ludeme/hiding.h"
+#include "ludeme/laps.h"
 
 namespace omnilude::ludeme {
 
@@ -94,6 +95,7 @@ void place_piece(Context& c, Kind kind, int site, int piece, int count, int stat
     if (place < 0) return;
     c.scalars().start_moves = 1;
     State& s = c.state;
+    if (c.program.wants.laps) note_arrival(c, piece, site, s.stacking() ? 2 * count : count);
     if (s.stacking()) {
         s.push(place, piece, state, rotation, value, state >= 0 || rotation >= 0 || value >= 0);
     } else if (s.what(place) == 0) {
@@ -173,6 +175,18 @@ struct SetCount final : StartRule {
         } else {
             one(site->eval(c));
         }
+    }
+};
+
+struct SetHidden final : StartRule {
+    Hiding hiding;
+    explicit SetHidden(Reader& r) : hiding(r) {}
+    void eval(Context& c) const override {
+        c.scalars().start_moves = 1;
+        hiding.each(c, [&](const Action& a) {
+            const int place = c.state.place_anywhere(static_cast<Kind>(a.kind_to), a.to);
+            c.state.hide(static_cast<uint32_t>(a.what), place, a.count, a.value != 0);
+        });
     }
 };
 
@@ -267,6 +281,7 @@ void add_end_rules(Makers<std::unique_ptr<EndRule>>& m) {
 void add_start_rules(Makers<std::unique_ptr<StartRule>>& m) {
     m["place"] = [](Reader& r) { return StartPtr(std::make_unique<Place>(r)); };
     m["set Count"] = [](Reader& r) { return StartPtr(std::make_unique<SetCount>(r)); };
+    m["set Hidden"] = [](Reader& r) { return StartPtr(std::make_unique<SetHidden>(r)); };
     m["set Score"] = [](Reader& r) { return StartPtr(std::make_unique<SetScores>(r)); };
     m["set Team"] = [](Reader& r) { return StartPtr(std::make_unique<SetTeam>(r)); };
     m["set RememberValue"] = [](Reader& r) { return StartPtr(std::make_unique<RememberStart>(r)); };

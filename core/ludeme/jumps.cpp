@@ -235,6 +235,26 @@ struct Hop final : MovesNode {
     bool rules_out(const Context& c, int site) const override {
         return starts_here && on_board(c.program, kind, site) && excluded(c, site);
     }
+    void rule_out(const Context& c, SiteSet& sites) const override {
+        SiteSet hurdles, landings;
+        hurdle_check.all_passing(c, hurdles);
+        landing_check.all_passing(c, landings);
+        const uint32_t words = ways.words();
+        const auto count = static_cast<int>(c.program.board.tables[kind].count);
+        sites.each(words, [&](int site) {
+            if (site >= count) return;
+            const uint64_t *beside = ways.beside(site), *beyond = ways.beyond(site);
+            uint64_t over = 0, to = 0;
+            for (uint32_t w = 0; w < words; ++w) {
+                over |= beside[w] & hurdles.bits[w];
+                to |= beyond[w] & landings.bits[w];
+            }
+            if (!over || !to) sites.remove(static_cast<uint32_t>(site));
+        });
+    }
+    bool is_rare() const override {
+        return starts_here && (hurdle_check.known() || landing_check.known());
+    }
     bool any(Context& c) const override {
         return ends_on(c, [](int) { return true; });
     }

@@ -9,8 +9,6 @@ namespace omnilude::ludeme {
 
 namespace {
 
-constexpr size_t few_regions = 16;
-
 // Sites to look at from each site for lines of one length through it, run by run: away along a
 // ray, then along the opposite one. Runs are equally long; a site that is no site ends them.
 class LineRuns {
@@ -263,39 +261,87 @@ bool stack_line(Context& c, const Line& line) {
     return false;
 }
 
+// Regions that a group may touch.
+struct RegionList {
+    std::vector<RegionPtr> regions;
+    bool fixed = false;
+    // Where none of them changes: the sets one after another, if they are few; else all their
+    // sites, and for each site the regions that it is in.
+    bool few = false;
+    std::vector<uint64_t> sets;
+    SiteSet sites;
+    std::vector<uint64_t> regions_at;
+
+    RegionList(Reader& r, uint32_t words) : regions(r.regions()) {
+        fixed = regions.size() <= 64 && std::all_of(regions.begin(), regions.end(),
+                                                    [](const auto& one) { return one->fixed(); });
+        if (!fixed) return;
+        sites.clear(words);
+        regions_at.assign(size_t{words} * 64, 0);
+        few = regions.size() * words <= 12;
+        for (const auto& one : regions)
+            sets.insert(sets.end(), one->fixed()->bits, one->fixed()->bits + words);
+        for (size_t n = 0; n < regions.size(); ++n)
+            regions[n]->fixed()->each(words, [&](int site) {
+                sites.add(static_cast<uint32_t>(site));
+                regions_at[static_cast<size_t>(site)] |= uint64_t{1} << n;
+            });
+    }
+    // How many of them a set touches.
+    int touched(Context& c, const SiteSet& set) const {
+        const uint32_t words = c.program.words();
+        if (few) {
+            int count = 0;
+            for (const uint64_t* own = sets.data(); own != sets.data() + sets.size();
+                 own += words) {
+                uint64_t common = 0;
+                for (uint32_t w = 0; w < words; ++w) common |= own[w] & set.bits[w];
+                count += common != 0;
+            }
+            return count;
+        }
+        if (fixed) {
+            uint64_t met = 0;
+            for (uint32_t w = 0; w < words; ++w)
+                for (uint64_t left = set.bits[w] & sites.bits[w]; left; left &= left - 1)
+                    met |= regions_at[w * 64 + static_cast<uint32_t>(std::countr_zero(left))];
+            return std::popcount(met);
+        }
+        int count = 0;
+        for (const auto& region : regions) {
+            SiteSet evaluated;
+            region->eval(c, evaluated);
+            uint64_t common = 0;
+            for (uint32_t w = 0; w < words; ++w) common |= evaluated.bits[w] & set.bits[w];
+            count += common != 0;
+        }
+        return count;
+    }
+};
+
 // Whether the group of a site touches as many of the regions as are needed.
-bool connected(Context& c, const Ways& ways, int start, int need,
-               std::span<const SiteSet* const> regions, int owner) {
+bool connected(Context& c, const Ways& ways, int start, int need, const RegionList& regions,
+               int owner) {
     const Kind kind = ways.kind();
     if (need < 1 || !on_board(c.program, kind, start)) return false;
     const int who = c.state.who(c.state.place(kind, start));
     if (who <= 0) return false;
     const uint32_t words = c.program.words();
-    int touched = 0;
-    for (const SiteSet* region : regions) touched += region->has(static_cast<uint32_t>(start));
-    if (touched >= need) return true;
-    if (owner >= 0 && who != owner) return false;
     SiteSet theirs, inside;
     inside.clear(words);
+    inside.add(static_cast<uint32_t>(start));
+    if (regions.touched(c, inside) >= need) return true;
+    if (owner >= 0 && who != owner) return false;
     sites_of_places(c.program, kind, c.state.owned(static_cast<uint32_t>(who)), theirs);
-    auto touches = [&](const SiteSet& set) {
-        int count = 0;
-        for (const SiteSet* region : regions) {
-            uint64_t common = 0;
-            for (uint32_t w = 0; w < words; ++w) common |= region->bits[w] & set.bits[w];
-            count += common != 0;
-        }
-        return count;
-    };
     // A player that has nothing in too many of the regions cannot have joined them.
-    if (!c.program.wants.count && touches(theirs) < need) return false;
-    if (c.state.stacking() || c.program.wants.count || !ways.flood(theirs, start, inside)) {
+    if (!c.program.wants.count && regions.touched(c, theirs) < need) return false;
+    if (c.state.stacking() || c.program.wants.count || !ways.flood(c, theirs, start, inside)) {
         Group group(words);
         grow_group(c, ways, start, group,
                    [&](int next) { return c.state.who(c.state.place(kind, next)) == who; });
         inside.copy(group.inside, words);
     }
-    return touches(inside) >= need;
+    return regions.touched(c, inside) >= need;
 }
 
 // Whether pieces around some site shut it in.
@@ -305,6 +351,7 @@ struct Loop {
     DirectionsPtr directions;
     IntPtr colour, start;
     SiteSet outer;
+    std::unique_ptr<Ways> ways;  // orthogonal
 };
 
 bool loop_around(Context& c, const Loop& loop, uint32_t surround, int candidate, int piece,
@@ -452,32 +499,22 @@ void add_group_conditions(Makers<BoolPtr>& m) {
         auto number = r.integer(), start = r.integer();
         auto ways = std::make_shared<Ways>(r.program, kind, r.directions());
         const int role = r.number();  // or -1
-        auto regions = r.regions();
+        const uint32_t words = r.program.words();
+        auto regions = std::make_shared<RegionList>(r, words);
         // For a role: the regions of each player.
-        std::vector<std::vector<RegionPtr>> owned(static_cast<size_t>(r.number()));
-        for (auto& list : owned) list = r.regions();
-        return make_bool([=, number = std::move(number), start = std::move(start),
-                          regions = std::move(regions), owned = std::move(owned)](Context& c) {
-            const std::vector<RegionPtr>* used = &regions;
+        const auto players = static_cast<size_t>(r.number());
+        auto owned = std::make_shared<std::vector<RegionList>>();
+        while (owned->size() < players) owned->emplace_back(r, words);
+        return make_bool([=, number = std::move(number), start = std::move(start)](Context& c) {
+            const RegionList* used = regions.get();
             int owner = -1;
             if (role >= 0) {
                 owner = c.program.id_of(c, role);
-                if (owner < 0 || static_cast<size_t>(owner) >= owned.size()) return false;
-                used = &owned[static_cast<size_t>(owner)];
+                if (owner < 0 || static_cast<size_t>(owner) >= owned->size()) return false;
+                used = &(*owned)[static_cast<size_t>(owner)];
             }
-            std::array<const SiteSet*, few_regions> few;
-            std::vector<const SiteSet*> many(used->size() > few.size() ? used->size() : 0);
-            const SiteSet** const sets = many.empty() ? few.data() : many.data();
-            std::vector<SiteSet> evaluated;  // only where a region changes
-            for (size_t n = 0; n < used->size(); ++n) {
-                sets[n] = (*used)[n]->fixed();
-                if (sets[n]) continue;
-                evaluated.resize(used->size());
-                (*used)[n]->eval(c, evaluated[n]);
-                sets[n] = &evaluated[n];
-            }
-            const int need = number ? number->eval(c) : static_cast<int>(used->size());
-            return connected(c, *ways, start->eval(c), need, {sets, used->size()}, owner);
+            const int need = number ? number->eval(c) : static_cast<int>(used->regions.size());
+            return connected(c, *ways, start->eval(c), need, *used, owner);
         });
     };
     m["is Loop"] = [](Reader& r) {
@@ -488,6 +525,7 @@ void add_group_conditions(Makers<BoolPtr>& m) {
         loop->colour = r.integer();
         loop->start = r.integer();
         loop->outer = r.sites();
+        loop->ways = std::make_unique<Ways>(r.program, loop->kind, all_orthogonal());
         loop->surrounds = !roles.empty();
         return make_bool([loop, roles](Context& c) {
             const int start = loop->start->eval(c);
@@ -508,8 +546,39 @@ void add_group_conditions(Makers<BoolPtr>& m) {
                 if (loop->surrounds && !(surround >> who & 1)) continue;
                 candidates.push_back(x);
             }
-            for (size_t n = candidates.size(); n-- > 0;)
-                if (loop_around(c, *loop, surround, candidates[n], piece, colour)) return true;
+            // What is connected with the outside is not shut in, nor is anything beside it.
+            SiteSet open, outside;
+            const uint32_t words = c.program.words();
+            const bool quick = !loop->surrounds && loop->ways->can_flood();
+            outside.clear(words);
+            if (quick) {
+                open.clear(words);
+                const auto& owners = c.program.board.owners;
+                const auto owner = static_cast<uint8_t>(c.state.owner_of(piece));
+                if (!c.state.stacking() && std::count(owners.begin(), owners.end(), owner) == 1) {
+                    sites_of_places(c.program, loop->kind, c.state.owned(owner), open);
+                    for (uint32_t w = 0; w < words; ++w) open.bits[w] = ~open.bits[w];
+                    keep_board(c.program, loop->kind, open);
+                } else {
+                    const auto count = static_cast<int>(c.program.board.tables[loop->kind].count);
+                    for (int s = 0; s < count; ++s)
+                        if (c.state.what(c.state.place(loop->kind, s)) != piece)
+                            open.add(static_cast<uint32_t>(s));
+                }
+            }
+            for (size_t n = candidates.size(); n-- > 0;) {
+                const int candidate = candidates[n];
+                if (quick) {
+                    SiteSet inside;
+                    inside.clear(words);
+                    if (outside.has(static_cast<uint32_t>(candidate))) continue;
+                    if (loop->ways->flood_until(open, candidate, &loop->outer, inside)) {
+                        for (uint32_t w = 0; w < words; ++w) outside.bits[w] |= inside.bits[w];
+                        continue;
+                    }
+                }
+                if (loop_around(c, *loop, surround, candidate, piece, colour)) return true;
+            }
             return false;
         });
     };

@@ -19,6 +19,24 @@ Lists read_lists(Reader& r) {
     return lists;
 }
 
+void find_ray_sets(SiteTables& t) {
+    const size_t rays = t.rays.start.size() - 1;
+    t.words = (t.count + 63) / 64;
+    t.ray_sets.assign(rays * t.words, 0);
+    t.ray_order.assign(rays, 0);
+    for (size_t n = 0; n < rays; ++n) {
+        const auto sites = t.rays[n];
+        bool up = true, down = true;
+        for (size_t i = 1; i < sites.size(); ++i) {
+            const auto site = static_cast<size_t>(sites[i]);
+            t.ray_sets[n * t.words + site / 64] |= uint64_t{1} << site % 64;
+            up &= sites[i] > sites[i - 1];
+            down &= sites[i] < sites[i - 1];
+        }
+        t.ray_order[n] = static_cast<int8_t>(up ? 1 : down ? -1 : 0);
+    }
+}
+
 void read_tables(Reader& r, SiteTables& t) {
     t.count = static_cast<uint32_t>(r.number());
     t.rays = read_lists(r);
@@ -33,6 +51,7 @@ void read_tables(Reader& r, SiteTables& t) {
     t.layer = r.numbers();
     t.phase = r.numbers();
     t.distance = r.numbers();
+    find_ray_sets(t);
 }
 
 void read_board(Reader& r, Board& board) {
@@ -96,6 +115,8 @@ LayoutWants read_wants(Reader& r) {
     w.visited = r.flag();
     w.to_clear = r.flag();
     w.amounts = r.flag();
+    w.hidden = r.flag();
+    w.laps = r.flag();
     for (uint32_t* size : {&w.height, &w.pending, &w.variables, &w.remembered_lists, &w.remembered,
                            &w.dice, &w.history, &w.turn_history})
         *size = static_cast<uint32_t>(r.number());

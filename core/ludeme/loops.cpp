@@ -158,8 +158,9 @@ struct ForEachValue final : MovesNode {
     Consequence then;
     explicit ForEachValue(Reader& r)
         : values(r.array()), least(r.integer()), most(r.integer()), moves(r.moves()), then(r) {}
-    void eval(Context& c, MoveList& out) const override {
-        const uint32_t before = out.last;
+    // Calls `visit` with each value in the register, until it returns true.
+    template <class Visit>
+    bool each(Context& c, Visit&& visit) const {
         const NumberBuffer list_room(c);
         std::vector<int32_t>& list = *list_room;
         if (values) {
@@ -172,9 +173,41 @@ struct ForEachValue final : MovesNode {
         const Keep keep(c.registers.value);
         for (int v : list) {
             c.registers.value = v;
-            moves->eval(c, out);
+            if (visit()) return true;
         }
+        return false;
+    }
+    void eval(Context& c, MoveList& out) const override {
+        const uint32_t before = out.last;
+        each(c, [&] {
+            moves->eval(c, out);
+            return false;
+        });
         if (then.node) then.attach(c, out, before, false);
+    }
+    bool any(Context& c) const override {
+        return each(c, [&] { return moves->any(c); });
+    }
+    int64_t draws(Context& c) const override {
+        int64_t sum = 0;
+        const bool unknown = each(c, [&] {
+            const int64_t here = moves->draws(c);
+            sum += here;
+            return here < 0;
+        });
+        return unknown ? -1 : sum;
+    }
+    bool draw(Context& c, int64_t number, MoveList& out) const override {
+        const uint32_t before = out.last;
+        each(c, [&] {
+            const int64_t here = moves->draws(c);
+            if (number < here) moves->draw(c, number, out);
+            number -= here;
+            return number < 0;
+        });
+        if (out.last == before) return false;
+        if (then.node) then.attach(c, out, before, false);
+        return true;
     }
 };
 

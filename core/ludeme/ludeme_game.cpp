@@ -332,7 +332,22 @@ void LudemeGame::advance(uint8_t* states, size_t count, const int32_t* moves) co
     }
 }
 
-std::vector<LudemeGame::Piece> LudemeGame::pieces(const uint8_t* state) const {
+namespace {
+// What a player sees of a piece; false: nothing at all.
+bool hide(LudemeGame::Piece& p, uint32_t hidden) {
+    enum Side { All, What, Who, Count, State, Rotation, Value };
+    if (hidden >> All & 1) return false;
+    if (hidden >> What & 1) p.what = 0;
+    if (hidden >> Who & 1) p.who = 0;
+    if (hidden >> Count & 1) p.count = 1;
+    if (hidden >> State & 1) p.state = 0;
+    if (hidden >> Rotation & 1) p.rotation = 0;
+    if (hidden >> Value & 1) p.value = 0;
+    return true;
+}
+}  // namespace
+
+std::vector<LudemeGame::Piece> LudemeGame::pieces(const uint8_t* state, uint32_t viewer) const {
     Borrowed space(*this);
     Workspace& w = *space;
     w.load(state);
@@ -341,26 +356,46 @@ std::vector<LudemeGame::Piece> LudemeGame::pieces(const uint8_t* state) const {
     for (int kind = 0; kind < static_cast<int>(kinds); ++kind)
         for (uint32_t site = 0; site < program_->layout.layer_size[kind]; ++site) {
             const int place = s.place(static_cast<Kind>(kind), static_cast<int>(site));
-            for (int level = 0; level < s.height(place); ++level)
-                found.push_back({kind, static_cast<int>(site), level, s.who(place, level),
-                                 s.what(place, level), s.stacking() ? 1 : s.count(place),
-                                 s.state(place, level), s.rotation(place, level),
-                                 s.value(place, level)});
+            for (int level = 0; level < s.height(place); ++level) {
+                Piece one{kind,
+                          static_cast<int>(site),
+                          level,
+                          s.who(place, level),
+                          s.what(place, level),
+                          s.stacking() ? 1 : s.count(place),
+                          s.state(place, level),
+                          s.rotation(place, level),
+                          s.value(place, level)};
+                if (viewer && program_->wants.hidden && !hide(one, s.hidden(viewer, place)))
+                    continue;
+                found.push_back(one);
+            }
         }
     return found;
 }
 
-std::vector<std::string> LudemeGame::facts(const uint8_t* state) const {
+std::vector<std::string> LudemeGame::facts(const uint8_t* state) const { return tell(state, 0); }
+
+std::vector<std::string> LudemeGame::percepts(const uint8_t* state, uint32_t role) const {
+    if (!program_->wants.hidden || role >= players_) return {};
+    return tell(state, role + 1);
+}
+
+std::vector<std::string> LudemeGame::tell(const uint8_t* state, uint32_t viewer) const {
     std::vector<std::string> lines;
-    for (const Piece& p : pieces(state)) {
+    for (const Piece& p : pieces(state, viewer)) {
         const char* kind = p.kind == program_->board.kind ? ""
                            : p.kind == Vertex             ? "vertex "
                            : p.kind == Edge               ? "edge "
                                                           : "cell ";
         const bool named = p.kind == program_->board.kind ||
                            p.site >= static_cast<int>(program_->board.tables[p.kind].count);
-        std::string text = kind + (named ? site_name(p.site) : std::to_string(p.site)) + ": " +
-                           program_->board.components[static_cast<size_t>(p.what)].name;
+        const bool owned = p.who > 0 && p.who <= static_cast<int>(players_);
+        std::string text = kind + (named ? site_name(p.site) : std::to_string(p.site)) + ": ";
+        if (p.what > 0)
+            text += program_->board.components[static_cast<size_t>(p.what)].name;
+        else
+            text += owned ? "? of " + role_name(static_cast<uint32_t>(p.who) - 1) : "?";
         auto add = [&](const char* what, int value, int usual) {
             if (value != usual) text += std::string(" ") + what + " " + std::to_string(value);
         };

@@ -32,14 +32,17 @@ class LudemeGame : public Game {
     void rollouts(const uint8_t* states, size_t count, uint32_t each, uint64_t seed,
                   uint32_t max_length, float* rewards) const override;
     std::vector<std::string> facts(const uint8_t* state) const override;
-    std::vector<std::string> percepts(const uint8_t*, uint32_t) const override { return {}; }
+    // All that a role sees, in games in which something is hidden.
+    std::vector<std::string> percepts(const uint8_t* state, uint32_t role) const override;
 
     const Program& program() const { return *program_; }
     // One level of one site.
     struct Piece {
         int kind, site, level, who, what, count, state, rotation, value;
     };
-    std::vector<Piece> pieces(const uint8_t* state) const;
+    // All pieces; as a player sees them where a number of one is given: 0 stands for a piece or an
+    // owner that is hidden.
+    std::vector<Piece> pieces(const uint8_t* state, uint32_t viewer = 0) const;
 
   private:
     class Workspace;
@@ -50,6 +53,7 @@ class LudemeGame : public Game {
     void list_slots(Workspace& w, std::vector<int32_t>& slots) const;
     void roll(Workspace& w, uint32_t outcome) const;
     std::string site_name(int site) const;
+    std::vector<std::string> tell(const uint8_t* state, uint32_t viewer) const;
     void set_rewards(const uint8_t* block, float* rewards) const;
     void play_out(Workspace& w, RandomStream& random, uint32_t max_length, uint64_t& length,
                   PlayoutResult* details) const;

@@ -52,6 +52,7 @@ enum class Act : uint8_t {
     UpdateDie,
     UseDie,
     SetDiceEqual,
+    SetHidden,  // `what`: from whom, `count`: which of its sides, `value`: whether
     Note,
 };
 

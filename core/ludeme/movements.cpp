@@ -255,10 +255,32 @@ struct Slide final : MovesNode {
     bool draws_exactly() const override {
         return !on_track && !level && !from_test && !range && !go && !stop && !to_apply.test;
     }
-    int open_sites(const Context& c, std::span<const int32_t> sites) const {
-        size_t n = 1;
-        while (n < sites.size() && c.state.empty(c.state.place(kind, sites[n]))) ++n;
-        return static_cast<int>(n) - 1;
+    // How many sites of a ray are empty, up to the first that is not.
+    int open_sites(const Context& c, int number) const {
+        const SiteTables& t = c.program.board.tables[kind];
+        const auto n = static_cast<size_t>(number);
+        const int order = c.program.layout.layer[kind] == 0 ? t.ray_order[n] : 0;
+        if (order == 0) {
+            const auto sites = t.rays[n];
+            size_t i = 1;
+            while (i < sites.size() && c.state.empty(c.state.place(kind, sites[i]))) ++i;
+            return static_cast<int>(i) - 1;
+        }
+        const uint64_t* set = t.ray_sets.data() + n * t.words;
+        const uint64_t* empty = c.state.empties();
+        int open = 0;
+        for (uint32_t i = 0; i < t.words; ++i) {
+            const uint32_t w = order > 0 ? i : t.words - 1 - i;
+            const uint64_t taken = set[w] & ~empty[w];
+            if (!taken) {
+                open += std::popcount(set[w]);
+                continue;
+            }
+            const uint64_t before =
+                order > 0 ? (taken & -taken) - 1 : ~uint64_t{0} << (63 - std::countl_zero(taken));
+            return open + std::popcount(set[w] & before & ~taken);
+        }
+        return open;
     }
     int64_t draws(Context& c) const override {
         if (leaves_start() || (on_track && !single_ends())) return -1;
@@ -270,8 +292,7 @@ struct Slide final : MovesNode {
         if (draws_exactly()) {
             WayBuffer buffer;
             int64_t sum = 0;
-            for (int number : ways.rays(c, f, buffer))
-                sum += open_sites(c, ray(c.program, kind, number));
+            for (int number : ways.rays(c, f, buffer)) sum += open_sites(c, number);
             return sum;
         }
         WayBuffer buffer;
@@ -287,7 +308,7 @@ struct Slide final : MovesNode {
         const bool exactly = draws_exactly();
         for (int one : ways.rays(c, f, buffer)) {
             const auto here = ray(c.program, kind, one);
-            const int ends = exactly ? open_sites(c, here) : static_cast<int>(here.size()) - 1;
+            const int ends = exactly ? open_sites(c, one) : static_cast<int>(here.size()) - 1;
             if (wanted <= ends) return here;
             wanted -= ends;
         }

@@ -47,6 +47,27 @@ struct Context {
         int32_t tries = 0, hits = 0;
     };
     Luck luck[8];
+    // The group that was found last, and from what: several conditions ask for the same.
+    struct Grown {
+        const uint64_t* neighbours = nullptr;
+        int start = -1;
+        SiteSet set, inside;
+    };
+    Grown grown;
+    // The pieces of a player that a generator may move, with how many draws they have at most.
+    // Good until something changes.
+    struct Candidates {
+        static constexpr uint32_t most = 128;
+        const MovesNode* generator = nullptr;
+        uint32_t changes = 0;
+        int mover = 0, owner = 0;
+        uint32_t count = 0;
+        int32_t draws = 0;
+        int32_t ends[most];  // of each one's draws, counted on from the one before
+        uint16_t places[most];
+    };
+    Candidates candidates[2];
+    uint32_t changes = 1;
     Scalars& scalars() const { return state.scalars(); }
 };
 
@@ -161,6 +182,10 @@ struct MovesNode {
     virtual bool can_move_to(Context& c, int site) const;
     // True only if it has no move when a site is in the register `from`.
     virtual bool rules_out(const Context&, int /*site*/) const { return false; }
+    // Whether that can be expected of most sites; then takes those out of a set of sites of its
+    // kind, all at once.
+    virtual bool is_rare() const { return false; }
+    virtual void rule_out(const Context&, SiteSet&) const {}
 
     // Drawing a move at random without making them all. The numbers from 0 to draws - 1 stand for
     // at most one move each, and every move for one of them. -1: not known how.
@@ -177,6 +202,8 @@ struct MovesNode {
     virtual int singles() const { return -1; }
     // As `draw`, for such moves.
     virtual bool draw_single(Context&, int64_t, Single&) const { return false; }
+    // One of its moves, each as likely as any other; none where it must be taken from a list.
+    virtual uint32_t pick(Context&, RandomStream&) const { return none; }
     // Whether its moves put one piece on any empty site, and nothing that follows changes the
     // board.
     virtual bool adds_to_empty(const Program&) const { return false; }

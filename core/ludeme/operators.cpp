@@ -79,6 +79,21 @@ struct Or final : MovesNode {
         return std::all_of(list.begin(), list.end(),
                            [&](const auto& m) { return m->rules_out(c, site); });
     }
+    bool is_rare() const override {
+        return std::all_of(list.begin(), list.end(), [](const auto& m) { return m->is_rare(); });
+    }
+    void rule_out(const Context& c, SiteSet& sites) const override {
+        const uint32_t words = c.program.words();
+        SiteSet left;
+        left.clear(words);
+        for (const auto& m : list) {
+            SiteSet own;
+            own.copy(sites, words);
+            m->rule_out(c, own);
+            for (uint32_t w = 0; w < words; ++w) left.bits[w] |= own.bits[w];
+        }
+        sites.copy(left, words);
+    }
     bool any(Context& c) const override {
         return std::any_of(list.begin(), list.end(), [&](const auto& m) { return m->any(c); });
     }
@@ -348,16 +363,38 @@ struct Do final : MovesNode {
     // First this, then that: the first becomes part of every move of the second.
     void after(Context& c, MoveList& out) const {
         Trial trial(c);
-        MoveList pre;
-        first->eval(c, pre);
-        std::vector<uint32_t> done;
-        for (uint32_t n = pre.first; n != none;) {
-            const uint32_t following_move = c.arena.move(n).next;
-            done.push_back(flatten(trial.context, n, false));
-            n = following_move;
-        }
+        const NumberBuffer done_room(c);
+        do_first(c, trial, *done_room);
         MoveList found;
         next->eval(trial.context, found);
+        put_in_front(c, *done_room, found);
+        c.arena.concatenate(out, found);
+    }
+    uint32_t pick(Context& c, RandomStream& random) const override {
+        if (!next || test) return none;
+        Trial trial(c);
+        const NumberBuffer done_room(c);
+        do_first(c, trial, *done_room);
+        const uint32_t move = c.program.pick_from(trial.context, *next, random);
+        MoveList found;
+        if (move != none) {
+            c.arena.move(move).next = none;
+            c.arena.append(found, move);
+        }
+        put_in_front(c, *done_room, found);
+        if (then.node) then.attach(c, found, none, false);
+        return found.first;
+    }
+    void do_first(Context& c, Trial& trial, std::vector<int32_t>& done) const {
+        MoveList pre;
+        first->eval(c, pre);
+        for (uint32_t n = pre.first; n != none;) {
+            const uint32_t following_move = c.arena.move(n).next;
+            done.push_back(static_cast<int32_t>(flatten(trial.context, n, false)));
+            n = following_move;
+        }
+    }
+    void put_in_front(Context& c, const std::vector<int32_t>& done, MoveList& found) const {
         const bool nothing = found.empty();
         if (nothing) {
             if (c.program.wants.dice == 0) return;
@@ -368,13 +405,14 @@ struct Do final : MovesNode {
             c.arena.move(move).mover = static_cast<int16_t>(c.scalars().mover);
             c.arena.append(found, move);
         }
+        if (done.empty()) return;
         // The first goes in front; each other after as many actions as the one before it has, or
         // in front too where nothing else can be done.
         std::vector<Action> actions;
         size_t previous = 0;
-        for (uint32_t one : done) {
+        for (int32_t one : done) {
             std::vector<Action> own;
-            for (uint32_t a = c.arena.move(one).first_action; a != none;
+            for (uint32_t a = c.arena.move(static_cast<uint32_t>(one)).first_action; a != none;
                  a = c.arena.action(a).next) {
                 own.push_back(c.arena.action(a));
                 own.back().decision = false;
@@ -385,7 +423,6 @@ struct Do final : MovesNode {
         }
         for (uint32_t n = found.first; n != none; n = c.arena.move(n).next)
             for (size_t a = actions.size(); a-- > 0;) c.arena.prepend_action(n, actions[a]);
-        c.arena.concatenate(out, found);
     }
 };
 

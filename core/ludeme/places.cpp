@@ -1,6 +1,7 @@
 // Ludemes that are numbers of sites, or say what is on a site.
 #include <algorithm>
 
+#include "ludeme/laps.h"
 #include "ludeme/reader.h"
 
 namespace omnilude::ludeme {
@@ -82,12 +83,15 @@ class TrackFinder {
                    ? by_owner_[static_cast<size_t>(owner)]
                    : other_;
     }
-    int move(const Board& board, int number, int site, int steps) const {
-        const Track& track = board.tracks[static_cast<size_t>(number)];
+    int move(const Context& c, int number, int site, int steps, int player) const {
+        const Track& track = c.program.board.tracks[static_cast<size_t>(number)];
         const auto length = static_cast<int>(track.elements.size());
         const auto& first = first_[static_cast<size_t>(number)];
         int at = length;
-        if (site >= 0 && static_cast<size_t>(site) < first.size())
+        if (c.program.wants.laps && !track.looped) {
+            if (site < 0) return off;
+            at = find_lap(c, number, site, player);
+        } else if (site >= 0 && static_cast<size_t>(site) < first.size())
             at = first[static_cast<size_t>(site)];
         else
             for (at = 0; at < length && track.elements[static_cast<size_t>(at)].site != site;) ++at;
@@ -319,9 +323,10 @@ void add_site_functions(Makers<IntPtr>& m) {
         auto from = r.integer(), who = r.integer(), steps = r.integer();
         return make_int([finder, from = std::move(from), who = std::move(who),
                          steps = std::move(steps)](Context& c) {
-            const int track = finder->track(who->eval(c));
+            const int player = who->eval(c), track = finder->track(player);
             if (track < 0) return off;
-            return finder->move(c.program.board, track, from->eval(c), steps->eval(c));
+            const int site = from->eval(c);
+            return finder->move(c, track, site, steps->eval(c), player);
         });
     };
     m["trackSite FirstSite"] = [](Reader& r) {

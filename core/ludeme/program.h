@@ -127,6 +127,8 @@ class Program {
         SiteSet sites;  // as it was at the start
     };
     std::vector<OwnedRegion> regions;
+    // The neighbours of all sites as sets, each kind of them once: equal ones are the same.
+    std::vector<std::unique_ptr<const std::vector<uint64_t>>> neighbours;
 
     uint32_t players() const { return board.players; }
     uint32_t words() const { return layout.words; }
@@ -142,6 +144,8 @@ class Program {
     DrawSource draw_source(Context& c) const;
     // The move of a number, or none.
     uint32_t draw_number(Context& c, const DrawSource& source, int64_t number) const;
+    // One of the moves of a generator, each as likely as any other; none if it has none.
+    uint32_t pick_from(Context& c, const MovesNode& node, RandomStream& random) const;
     // One ply. The arena's moves stay valid. `flat` collects what was done, as a move.
     void apply(Context& c, uint32_t move, uint32_t flat = none) const;
     void apply(Context& c, const Single& single) const;
@@ -155,6 +159,7 @@ class Program {
 
   private:
     uint32_t draw_listed(Context& c, RandomStream& random) const;
+    void find_source(Context& c, DrawSource& source) const;
     uint64_t fill_board(Context& c, RandomStream& random, uint64_t limit) const;
     // The move that exchanges sides, where it is offered.
     uint32_t make_swap(Context& c) const;
@@ -188,6 +193,8 @@ struct Scratch {
 void apply_move(Context& c, uint32_t move, bool stored, Applied& applied, uint32_t flat = none);
 // The same for a ply of one action, in games that have nothing to clear at the end of a turn.
 void apply_single(Context& c, const Single& single, Applied& applied);
+// The same for a piece on an empty site, made for any, where that is all that is ever done.
+void fill_site(Context& c, Single& single, int site, Applied& applied);
 
 void apply_result(Context& c, int role, Outcome outcome);
 bool all_passed(const Context& c);

@@ -214,6 +214,22 @@ void add_regions(Makers<RegionPtr>& m) {
                 if (c.state.state(c.state.place(kind, site)) == v) add_site(c, out, site);
         });
     };
+    m["sites Hidden"] = [](Reader& r) {
+        const int side = r.number();
+        const Kind kind = r.kind();
+        const int role = r.number();
+        auto player = r.integer();  // instead of a role
+        return make_region([=, player = std::move(player)](Context& c, SiteSet& out) {
+            out.clear(c.program.words());
+            const auto count = static_cast<int>(c.program.board.tables[kind].count);
+            const int one = player ? player->eval(c) : -1;
+            const uint32_t who = !player ? c.program.ids_of(c, role) : one >= 0 ? 1u << one : 0;
+            for (uint32_t p = 1; p <= c.program.players(); ++p)
+                for (int site = 0; site < count && (who >> p & 1); ++site)
+                    if (c.state.hidden(p, c.state.place(kind, site)) >> side & 1)
+                        add_site(c, out, site);
+        });
+    };
     m["sites ToClear"] = [](Reader&) {
         return make_region([](Context& c, SiteSet& out) {
             out.clear(c.program.words());

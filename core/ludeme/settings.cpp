@@ -1,7 +1,7 @@
 // Effects on everything but pieces: turns, scores, variables, dice, votes; and passing.
 #include <algorithm>
 
-#include "ludeme/building.h"
+#include "ludeme/hiding.h"
 
 namespace omnilude::ludeme {
 
@@ -374,6 +374,16 @@ void add_settings(Makers<MovesPtr>& m) {
                 a.count = rotation;
                 add_single(c, out, a);
             }
+            then->attach(c, out, before);
+        });
+    };
+    m["set Hidden"] = [](Reader& r) {
+        auto hiding = std::make_shared<Hiding>(r);
+        auto then = std::make_shared<Consequence>(r);
+        return make_moves([=](Context& c, MoveList& out) {
+            const uint32_t before = out.last, move = c.arena.add_move();
+            hiding->each(c, [&](const Action& a) { c.arena.append_action(move, a); });
+            c.arena.append(out, move);
             then->attach(c, out, before);
         });
     };

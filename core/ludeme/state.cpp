@@ -57,11 +57,17 @@ Layout::Layout(const Board& board, const LayoutWants& w) : wants(w), players(boa
     dice = take(size_t{wants.dice} * 4);
     rolled = take(size_t{wants.dice} * 4);
     passes = take((2 * players + 2) * sizeof(PlyMark));
+    hidden = wants.hidden ? take(size_t{players} * places) : 0;
+    components = static_cast<uint32_t>(board.components.size());
+    first_lap = {0};
+    for (const Track& track : board.tracks)
+        first_lap.push_back(first_lap.back() + static_cast<uint32_t>(track.elements.size()));
+    laps = wants.laps ? take(size_t{first_lap.back()} * components * 2) : 0;
     stored = take(8);
     hashed = !wants.stacking && (wants.history || wants.turn_history);
     hash = take(8);
     bare = !hashed && !wants.stacking && !wants.count && !wants.state && !wants.rotation &&
-           !wants.value;
+           !wants.value && !wants.hidden && !wants.laps;
     for (int32_t container : board.container_of) hands |= container > 0;
     at = (at + 15) / 16 * 16;
     trial_bytes = at;
@@ -232,6 +238,14 @@ void State::set_state(int p, int level, int v) {
     }
     if (level < 0) level = height(p) - 1;
     if (level >= 0 && level < height(p)) states[level_index(p, level)] = static_cast<uint16_t>(v);
+}
+
+void State::move_hidden(int from, int to) {
+    if (!layout_->wants.hidden || from == to) return;
+    for (uint32_t player = 1; player <= layout_->players; ++player) {
+        hidden(player, to) = hidden(player, from);
+        if (what(from) == 0) hidden(player, from) = 0;
+    }
 }
 
 void State::set_rotation(int p, int level, int v) {

@@ -43,6 +43,8 @@ struct LayoutWants {
     bool kinds[3] = {false, false, false};
     bool count = false, state = false, rotation = false, value = false, stacking = false;
     bool scores = false, teams = false, visited = false, to_clear = false, amounts = false;
+    bool laps = false;    // where on tracks pieces are
+    bool hidden = false;  // whether players see everything is not a matter of course
     uint32_t height = 32, pending = 0, variables = 0, remembered_lists = 0, remembered = 0;
     uint32_t votes = 0, dice = 0, history = 0, turn_history = 0;
 };
@@ -63,7 +65,11 @@ struct Layout {
     uint32_t variables = 0, remembered = 0, pending = 0, visited = 0, to_clear = 0;
     uint32_t votes = 0, dice = 0, rolled = 0, passes = 0, history = 0, turn_history = 0;
     uint32_t stored = 0, hash = 0;
-    uint32_t trial_bytes = 0;  // all but the records of positions, which lie behind
+    uint32_t laps = 0;  // [track, component, element]
+    uint32_t components = 0;
+    std::vector<uint32_t> first_lap;  // by track: elements of those before it
+    uint32_t hidden = 0;              // [player, place]: what a player does not see there, as bits
+    uint32_t trial_bytes = 0;         // all but the records of positions, which lie behind
     uint32_t bytes = 0;
     // A site of a kind behind all others, on which there is a piece like no other.
     int nowhere(Kind kind) const { return static_cast<int>(places - layer[kind]); }
@@ -187,6 +193,28 @@ class State {
         who_[place] = 0;
         what_[place] = 0;
     }
+    // How many of a component are on the elements of a track.
+    int16_t* laps(size_t track, int component) const {
+        const uint32_t first = layout_->first_lap[track];
+        const uint32_t length = layout_->first_lap[track + 1] - first;
+        return array<int16_t>(layout_->laps) + size_t{first} * layout_->components +
+               size_t{length} * static_cast<size_t>(component);
+    }
+    // What a player (from 1) does not see of a place, as bits: all, then its sides.
+    uint8_t& hidden(uint32_t player, int place) {
+        const size_t at = size_t{player - 1} * layout_->places + static_cast<size_t>(place);
+        return array<uint8_t>(layout_->hidden)[at];
+    }
+    uint8_t hidden(uint32_t player, int place) const {
+        return const_cast<State*>(this)->hidden(player, place);
+    }
+    void hide(uint32_t player, int place, int side, bool on) {
+        uint8_t& bits = hidden(player, place);
+        const auto bit = static_cast<uint8_t>(1u << side);
+        bits = static_cast<uint8_t>(on ? bits | bit : bits & ~bit);
+    }
+    // What hides a piece goes with it.
+    void move_hidden(int from, int to);
     // -1 leaves a field as it is; flat games only.
     void set_site(int place, int who, int what, int count, int state, int rotation, int value);
     void clear_site(int place);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "ludeme/reader.h"
 
@@ -29,7 +30,7 @@ void add_list(Lists& lists, const std::vector<int32_t>& items) {
 }
 }  // namespace
 
-Ways::Ways(const Program& program, Kind kind, DirectionsPtr node)
+Ways::Ways(Program& program, Kind kind, DirectionsPtr node)
     : kind_(kind),
       sites_(program.board.tables[kind].count),
       words_((sites_ + 63) / 64),
@@ -59,7 +60,16 @@ Ways::Ways(const Program& program, Kind kind, DirectionsPtr node)
         }
 }
 
-void Ways::fill(const Program& program, Table& table) const {
+namespace {
+const uint64_t* share_sets(Program& program, std::vector<uint64_t> sets) {
+    for (const auto& known : program.neighbours)
+        if (*known == sets) return known->data();
+    program.neighbours.push_back(std::make_unique<const std::vector<uint64_t>>(std::move(sets)));
+    return program.neighbours.back()->data();
+}
+}  // namespace
+
+void Ways::fill(Program& program, Table& table) const {
     if (!table.node->by_facing()) return;
     table.known = true;
     table.facing = table.node->fixed() == nullptr;
@@ -73,7 +83,8 @@ void Ways::fill(const Program& program, Table& table) const {
     }
     const SiteTables& t = program.board.tables[kind_];
     table.reach.assign(facings.size() * sites_ * words_, 0);
-    if (!table.facing) table.neighbours.assign(size_t{sites_} * words_, 0);
+    std::vector<uint64_t> neighbours;
+    if (!table.facing) neighbours.assign(size_t{sites_} * words_, 0);
     std::vector<int32_t> directions, items;
     for (size_t f = 0; f < facings.size(); ++f)
         for (uint32_t site = 0; site < sites_; ++site) {
@@ -84,8 +95,8 @@ void Ways::fill(const Program& program, Table& table) const {
             add_list(table.steps, items);
             if (!table.facing)
                 for (int s : items)
-                    table.neighbours[site * words_ + static_cast<uint32_t>(s >> 6)] |= uint64_t{1}
-                                                                                       << (s & 63);
+                    neighbours[site * words_ + static_cast<uint32_t>(s >> 6)] |= uint64_t{1}
+                                                                                 << (s & 63);
             items.clear();
             add_rays(program, kind_, static_cast<int>(site), directions, items);
             add_list(table.rays, items);
@@ -98,6 +109,7 @@ void Ways::fill(const Program& program, Table& table) const {
                 }
             table.ray_sites.push_back(length);
         }
+    if (!neighbours.empty()) table.neighbours = share_sets(program, std::move(neighbours));
 }
 
 const Ways::Table& Ways::table(Context& c) const {
@@ -138,8 +150,8 @@ std::span<const int32_t> Ways::rays(Context& c, int site, WayBuffer& buffer) con
 namespace {
 // Where the width is known when it is compiled, sets of few words stay in registers; 0: it is not.
 template <uint32_t Known>
-void flood_words(uint32_t width, const uint64_t* neighbours, const uint64_t* set, uint32_t start,
-                 uint64_t* result) {
+bool flood_words(uint32_t width, const uint64_t* neighbours, const uint64_t* set, uint32_t start,
+                 const uint64_t* end, uint64_t* result) {
     const uint32_t words = Known ? Known : width;
     uint64_t waiting[Known ? Known : max_words] = {}, inside[Known ? Known : max_words] = {};
     waiting[start / 64] = inside[start / 64] = uint64_t{1} << start % 64;
@@ -152,28 +164,83 @@ void flood_words(uint32_t width, const uint64_t* neighbours, const uint64_t* set
         waiting[w] &= waiting[w] - 1;
         const uint64_t* around = neighbours + size_t{site} * words;
         uint32_t lowest = w;
+        uint64_t met = 0;
         for (uint32_t v = words; v-- > 0;) {
             const uint64_t more = around[v] & set[v] & ~inside[v];
             inside[v] |= more;
             waiting[v] |= more;
             if (v < w && more) lowest = v;
+            if (end) met |= more & end[v];
+        }
+        if (met) {
+            for (uint32_t v = 0; v < words; ++v) result[v] = inside[v];
+            return true;
         }
         w = lowest;
     }
     for (uint32_t v = 0; v < words; ++v) result[v] = inside[v];
+    return false;
+}
+
+bool words_touch(uint32_t words, const uint64_t* neighbours, const uint64_t* set, uint32_t start,
+                 const uint64_t* other) {
+    uint64_t waiting[max_words], inside[max_words];
+    std::memset(waiting, 0, words * sizeof(uint64_t));
+    std::memset(inside, 0, words * sizeof(uint64_t));
+    waiting[start / 64] = inside[start / 64] = uint64_t{1} << start % 64;
+    for (uint32_t w = start / 64; w < words;) {
+        if (!waiting[w]) {
+            ++w;
+            continue;
+        }
+        const uint32_t site = w * 64 + static_cast<uint32_t>(std::countr_zero(waiting[w]));
+        waiting[w] &= waiting[w] - 1;
+        const uint64_t* around = neighbours + size_t{site} * words;
+        uint32_t lowest = w;
+        uint64_t met = 0;
+        for (uint32_t v = words; v-- > 0;) {
+            met |= around[v] & other[v];
+            const uint64_t more = around[v] & set[v] & ~inside[v];
+            inside[v] |= more;
+            waiting[v] |= more;
+            if (v < w && more) lowest = v;
+        }
+        if (met) return true;
+        w = lowest;
+    }
+    return false;
 }
 }  // namespace
 
-bool Ways::flood(const SiteSet& set, int start, SiteSet& inside) const {
-    if (tables_.size() != 1 || tables_.front().neighbours.empty()) return false;
+bool Ways::touches(const SiteSet& set, int start, const SiteSet& other) const {
+    return words_touch(words_, tables_.front().neighbours, set.bits, static_cast<uint32_t>(start),
+                       other.bits);
+}
+
+bool Ways::flood_until(const SiteSet& set, int start, const SiteSet* end, SiteSet& inside) const {
     auto* const by_width = words_ == 1   ? flood_words<1>
                            : words_ == 2 ? flood_words<2>
                            : words_ == 3 ? flood_words<3>
                            : words_ == 4 ? flood_words<4>
                            : words_ == 6 ? flood_words<6>
                                          : flood_words<0>;
-    by_width(words_, tables_.front().neighbours.data(), set.bits, static_cast<uint32_t>(start),
-             inside.bits);
+    return by_width(words_, tables_.front().neighbours, set.bits, static_cast<uint32_t>(start),
+                    end ? end->bits : nullptr, inside.bits);
+}
+
+bool Ways::flood(Context& c, const SiteSet& set, int start, SiteSet& inside) const {
+    if (!can_flood()) return false;
+    Context::Grown& last = c.grown;
+    const uint64_t* const neighbours = tables_.front().neighbours;
+    const size_t bytes = words_ * sizeof(uint64_t);
+    if (last.neighbours != neighbours || last.start != start ||
+        std::memcmp(last.set.bits, set.bits, bytes) != 0) {
+        last.neighbours = neighbours;
+        last.start = start;
+        std::memcpy(last.set.bits, set.bits, bytes);
+        flood_until(set, start, nullptr, last.inside);
+    }
+    std::memcpy(inside.bits, last.inside.bits, bytes);
     return true;
 }
 

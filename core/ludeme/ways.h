@@ -12,7 +12,7 @@ struct WayBuffer {
 
 class Ways {
   public:
-    Ways(const Program& program, Kind kind, DirectionsPtr node);
+    Ways(Program& program, Kind kind, DirectionsPtr node);
 
     const DirectionsNode& directions() const { return *node_; }
     Kind kind() const { return kind_; }
@@ -22,7 +22,12 @@ class Ways {
     std::span<const int32_t> rays(Context& c, int site, WayBuffer& buffer) const;
     // The part of a set that hangs together with one of its sites; false: it must be grown by
     // steps.
-    bool flood(const SiteSet& set, int start, SiteSet& inside) const;
+    bool flood(Context& c, const SiteSet& set, int start, SiteSet& inside) const;
+    // As far as a site of another set, if it comes to one: whether it does.
+    bool flood_until(const SiteSet& set, int start, const SiteSet* end, SiteSet& inside) const;
+    // Whether that part has a site of another set beside it.
+    bool touches(const SiteSet& set, int start, const SiteSet& other) const;
+    bool can_flood() const { return tables_.size() == 1 && tables_.front().neighbours; }
     // False only if no ray from one site has the other on it.
     bool may_reach(Context& c, int from, int to) const;
     // All sites that a piece may come to from a site by one step, or by two straight on, as sets of
@@ -44,8 +49,9 @@ class Ways {
         std::vector<uint32_t> variants;  // by component
         Lists steps, rays;
         std::vector<int32_t> ray_sites;
-        std::vector<uint64_t> reach;       // sets of sites: those on rays
-        std::vector<uint64_t> neighbours;  // and those of steps; only where all pieces are alike
+        std::vector<uint64_t> reach;  // sets of sites: those on rays
+        // And those of steps; only where all pieces are alike.
+        const uint64_t* neighbours = nullptr;
     };
     const Table& table(Context& c) const;
     template <class Find>
@@ -58,7 +64,7 @@ class Ways {
     }
     template <class Count>
     int greatest(int piece, int site, Count&& count) const;
-    void fill(const Program& program, Table& table) const;
+    void fill(Program& program, Table& table) const;
 
     Kind kind_;
     uint32_t sites_, words_;
@@ -71,6 +77,11 @@ class Ways {
 class Precheck {
   public:
     Precheck(const Program& program, const Ways& ways, const BoolNode* test, Slot slot);
+    bool known() const { return hints_ != 0; }
+    // All sites that can pass.
+    void all_passing(const Context& c, SiteSet& out) const {
+        for (uint32_t w = 0; w < words_; ++w) out.bits[w] = passing(c, w);
+    }
     // True only if no site of a set, which has as many words as the ways have, can pass.
     bool excludes(const Context& c, const uint64_t* set) const {
         if (!hints_) return false;
@@ -96,8 +107,9 @@ class Precheck {
     uint32_t words_;
 };
 
-// All steps to sites that touch.
+// All steps to sites that touch, or that share a side.
 DirectionsPtr all_adjacent();
+DirectionsPtr all_orthogonal();
 
 // A group that grows from a site. Not initialised beyond what it holds.
 struct Group {

@@ -100,6 +100,7 @@ def _say_wants(context: GameContext) -> list[str]:
         "stacks": wants.stacking,
         "scores": wants.scores,
         "teams": wants.teams,
+        "hidden pieces": wants.hidden,
         "repetition": wants.history or wants.turn_history,
         "variables": bool(context.variables),
         "remembered values": bool(context.remembered),

@@ -221,7 +221,7 @@ def _signs(game: GameContext) -> list[str]:
     for name in names:
         choices = [letter for letter in name.upper() if letter.isalnum()] + list("ABCDEFGHIJKLMNOP")
         letters[name] = next((c for c in choices if c not in letters.values()), "?")
-    signs = [" "]
+    signs = ["?"]  # what is hidden
     single = len(names) <= 2
     for one in game.components[1:]:
         if game.players > 2 and single and 1 <= one.owner <= game.players:

@@ -270,19 +270,32 @@ class State:
     def __hash__(self) -> int:
         return hash(self._block.tobytes())
 
-    def svg(self) -> str:
-        """A picture of the board."""
+    def svg(self, role: str | int | None = None) -> str:
+        """A picture of the board; with a role, as that role sees it."""
         picture, core = self.game.picture, self.game.core
         if picture is None or not isinstance(core, _core.LudemeGame):
             raise Unsupported(f"{self.game.name} has no board to draw", file=self.game.file)
-        return picture.svg(core.pieces(self._block))
+        return picture.svg(core.pieces(self._block, self._viewer(role)))
 
-    def __str__(self) -> str:
+    def text(self, role: str | int | None = None) -> str:
+        """The board in signs, or the facts; with a role, what that role sees of a ludemic game."""
         picture, core = self.game.picture, self.game.core
         if picture is not None and isinstance(core, _core.LudemeGame):
-            return picture.text(core.pieces(self._block))
+            return picture.text(core.pieces(self._block, self._viewer(role)))
+        if role is not None:
+            raise Unsupported(
+                "what a role of a GDL game sees is in its percepts", file=self.game.file
+            )
         facts = self.facts
         return draw_board(facts, self.game.grid) or "\n".join(facts)
+
+    def _viewer(self, role: str | int | None) -> int:
+        """As the core counts players; chance sees everything, like nobody in particular."""
+        number = -1 if role is None else self.game.role_number(role)
+        return number + 1 if number in self.game.players else 0
+
+    def __str__(self) -> str:
+        return self.text()
 
     def __repr__(self) -> str:
         return f"<State of {self.game.name}: {' '.join(self.facts)}>"

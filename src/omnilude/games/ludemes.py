@@ -50,6 +50,7 @@ def load_ludemes(
         core,
         file=file,
         engine="ludemes",
+        percepts=context.wants.hidden,
         ludemes=LudemeProgram(description, context),
         picture=lambda: Picture(context),
     )

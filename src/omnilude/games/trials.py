@@ -14,14 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from omnilude.rules.ludeme.compiler.hiding import SIDES
+
 if TYPE_CHECKING:
     from omnilude import _core
 
 KINDS = {"Vertex": 0, "Edge": 1, "Cell": 2}
 _ACTION = re.compile(r"\[(\w+):([^\[\]]*)\]")
 _HEAD = re.compile(r"Move=\[Move:mover=(\d+)(?:,from=(-?\d+))?(?:,to=(-?\d+))?")
-_SILENT = frozenset({"SetHidden", "SetHiddenValue", "SetHiddenWhat", "Note"})
-"""Actions that change nothing but what a player sees."""
+_SILENT = frozenset({"Note"})
+"""Actions that change nothing."""
 
 Effect = tuple[str, tuple[tuple[str, int], ...]]
 """One action: its name and what it says, sorted by name."""
@@ -175,6 +177,9 @@ def _made(action: tuple[str | int, ...]) -> Effect:
         add(**{"from": origin})
         if target != origin:
             add(to=target)
+    elif name == "SetHidden":
+        name = f"SetHidden{SIDES[int(count)]}"
+        values |= {"to": target, "level": level_to, "who": what, "value": value}
     elif name == "SetCount":
         values |= {"to": target, "what": what, "count": count}
     elif name in ("SetState", "SetRotation", "SetValue"):

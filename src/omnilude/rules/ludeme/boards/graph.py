@@ -187,10 +187,19 @@ class Graph:
         `check`: no side but the last may cross an edge of a lower number.
         """
         self.clear_faces()
+        # On a flat board a way round is the same from each of its vertices on.
+        once = not check and len({vertex.point[2] for vertex in self.vertices}) <= 1
+        known: set[tuple[int, int]] = set()
         for start in self.vertices:
             for edge in list(start.edges):
+                if once and (id(edge.other(start)), id(start)) in known:
+                    continue
                 cycle = self._trace(start, edge, check)
-                if cycle and signed_area(cycle) < 0 and not self.find_face(cycle):
+                if not cycle:
+                    continue
+                if once and edge.other(start) is cycle[-1]:
+                    known.update((id(a), id(b)) for a, b in cyclic_pairs(cycle))
+                if signed_area(cycle) < 0 and not self.find_face(cycle):
                     self.find_or_add_face(cycle)
 
     def _trace(self, start: Vertex, edge: Edge, check: bool) -> list[Vertex] | None:
@@ -213,9 +222,10 @@ class Graph:
     @staticmethod
     def _turn(vertex: Vertex, edge: Edge, level: float) -> Edge | None:
         """The next edge counter-clockwise that stays on the level."""
-        edges = vertex.edges
-        pair = _pair(edge.a, edge.b)
-        at = next(n for n, one in enumerate(edges) if _pair(one.a, one.b) == pair)
+        edges, a, b = vertex.edges, edge.a, edge.b
+        for at, one in enumerate(edges):  # noqa: B007
+            if (one.a is a and one.b is b) or (one.a is b and one.b is a):
+                break
         for step in range(1, len(edges)):
             candidate = edges[(at + step) % len(edges)]
             if abs(candidate.other(vertex).point[2] - level) < SAME_LEVEL:

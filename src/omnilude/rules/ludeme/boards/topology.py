@@ -300,14 +300,17 @@ class Rays:
 
     def __init__(self, topology: Topology, kind: str) -> None:
         self.sites = len(topology.graph.elements(kind))
-        starts, ends = [0], list[int]()
-        for name in DIRECTIONS:
-            for by_name in topology.lists[kind]:
-                ends += [step.end.number for step in by_name.get(name, ()) if step.kind == kind]
-                starts.append(len(ends))
+        counts = np.zeros((len(DIRECTIONS), self.sites), dtype=np.int32)
+        ends: list[list[int]] = [[] for _ in DIRECTIONS]
+        for site, by_name in enumerate(topology.lists[kind]):
+            for name, steps in by_name.items():
+                here = [step.end.number for step in steps if step.kind == kind]
+                counts[INDEX[name], site] = len(here)
+                ends[INDEX[name]] += here
         points = [element.point for element in topology.graph.elements(kind)]
-        self.step_starts = np.array(starts, dtype=np.int32)
-        self.step_ends = np.array(ends, dtype=np.int32)
+        self.step_starts = np.zeros(counts.size + 1, dtype=np.int32)
+        np.cumsum(counts, out=self.step_starts[1:])
+        self.step_ends = np.array([end for one in ends for end in one], dtype=np.int32)
         self.tables: dict[str, NDArray[np.int32]] = _core.trace_rays(
             np.array(points, dtype=np.float64).reshape(-1, 3), self.step_starts, self.step_ends
         )

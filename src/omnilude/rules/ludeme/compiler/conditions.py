@@ -9,6 +9,7 @@ from omnilude.rules.ludeme.arguments import Arguments, describe, items_of, unsup
 from omnilude.rules.ludeme.boards.directions import INDEX
 from omnilude.rules.ludeme.compiler.code import Code, code, many, numbers
 from omnilude.rules.ludeme.compiler.counts import piece_count
+from omnilude.rules.ludeme.compiler.hiding import is_hidden
 from omnilude.rules.ludeme.compiler.kinds import (
     is_array,
     is_array_only,
@@ -436,6 +437,7 @@ MAKERS: dict[str, Make] = {
     "is Occupied": _at_site("is Occupied"),
     "is In": _in,
     "is Visited": _visited,
+    "is Hidden": is_hidden,
     "is Related": _related,
     "is Full": _full,
     "is Within": _within,

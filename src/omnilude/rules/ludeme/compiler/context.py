@@ -64,6 +64,9 @@ class Wants:
     visited: bool = False
     to_clear: bool = False
     amounts: bool = False
+    hidden: bool = False
+    laps: bool = False
+    promotes: bool = False
     pending: bool = False
     history: bool = False
     turn_history: bool = False

@@ -53,6 +53,11 @@ def _for_each_piece(c: Compiler, a: Arguments, decision: bool) -> Code:
     who = a.take_if(is_role) or a.take_if(is_player_clause)
     generator = a.take_if(lambda _: True)
     who = who or a.take_if(is_role) or a.take_if(is_player_clause)
+    if top and generator is None and c.game.wants.promotes:
+        # A record of the reference system disagrees, and it is not known why.
+        raise unsupported(
+            "(forEach Piece top:True) by the pieces' own moves, with (promote …)", a.place
+        )
     return _piece_loop(c, names, container, generator, who, top, then, on)
 
 

@@ -245,6 +245,7 @@ def _promote(c: Compiler, a: Arguments, decision: bool) -> Code:
     piece = a.take_clause("piece")
     if piece is None:
         raise a.error("a piece is needed")
+    c.game.wants.promotes = True
     owner = a.take_if(lambda node: is_role(node) or is_player_clause(node))
     return code(
         "promote",

@@ -51,7 +51,11 @@ def read_map(c: Compiler, clause: Clause) -> tuple[str, list[tuple[Code, Code]]]
     if len(nodes) == 2 and not any(
         isinstance(one, Clause) and one.keyword == "pair" for one in listed
     ):
-        raise unsupported("(map …) of two lists", clause.place)
+        keys, values = (items_of(node) for node in nodes)
+        if len(keys) != len(values):
+            raise clause.place.error(f"{len(keys)} keys have {len(values)} values in (map …)")
+        pairs = zip(keys, values, strict=True)
+        return name, [(_map_number(c, key), _map_number(c, value)) for key, value in pairs]
     for pair in listed:
         if not isinstance(pair, Clause) or pair.keyword != "pair" or len(pair.items) != 2:
             raise unsupported(f"{describe(pair)} in (map …)", pair.place)

@@ -295,8 +295,7 @@ def _track_site(c: Compiler, a: Arguments) -> Code:
         name = name or a.take_text() or ""
         if steps is None:
             raise a.error("steps: is missing")
-        if c.has_inner_loops:
-            raise unsupported("(trackSite Move …) on a track that meets itself", a.place)
+        c.game.wants.laps |= c.has_inner_loops
         return code(
             "trackSite Move",
             Name(name),

@@ -11,6 +11,7 @@ from omnilude.rules.ludeme.boards.directions import INDEX
 from omnilude.rules.ludeme.boards.graph import Edge, Face, Vertex
 from omnilude.rules.ludeme.compiler.code import Code, Part, code, many, numbers
 from omnilude.rules.ludeme.compiler.constants import fold
+from omnilude.rules.ludeme.compiler.hiding import hidden_sites
 from omnilude.rules.ludeme.compiler.kinds import (
     is_array_only,
     is_direction,
@@ -558,6 +559,7 @@ SITES: dict[str, Make] = {
     "Empty": _empty,
     "Occupied": _occupied,
     "State": _state,
+    "Hidden": hidden_sites,
     "Playable": _playable,
     "ToClear": _to_clear,
     "Pending": _pending,

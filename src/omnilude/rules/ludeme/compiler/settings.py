@@ -17,6 +17,7 @@ from omnilude.rules.ludeme.tree import Array, Text
 if TYPE_CHECKING:
     from omnilude.rules.ludeme.compiler.compiler import Compiler
 from omnilude.rules.ludeme.compiler.clauses import Make, take_then
+from omnilude.rules.ludeme.compiler.hiding import set_hidden_effect
 
 
 def _pass(c: Compiler, a: Arguments, decision: bool) -> Code:
@@ -180,6 +181,26 @@ def _set_value(c: Compiler, a: Arguments, decision: bool) -> Code:
     return code("set Value Player", c.player(a.take()), c.number(a.take()), then)
 
 
+def _set_rotation(c: Compiler, a: Arguments, decision: bool) -> Code:
+    c.game.wants.rotation = True
+    then = take_then(c, a)
+    kind, site = None, code("from")
+    to = a.take_clause("to")
+    if to is not None:
+        inner = Arguments(to)
+        kind = c.take_kind(inner)
+        site = c.number(inner.take())
+        inner.finish()
+    node = a.take()
+    rotations = [c.number(item).number for item in items_of(node)]
+    if a.take_flag("previous", True) or a.take_flag("next", True):
+        raise unsupported("(set Rotation …) by one step", a.place)
+    known = [one for one in rotations if one is not None]
+    if len(known) < len(rotations):
+        raise unsupported("(set Rotation …) known only in play", a.place)
+    return code("set Rotation", c.kind(kind), site, numbers(known), False, False, 0, decision, then)
+
+
 def _set_count(c: Compiler, a: Arguments, decision: bool) -> Code:
     c.game.wants.count = True
     then = take_then(c, a)
@@ -207,6 +228,8 @@ def _note(c: Compiler, a: Arguments, decision: bool) -> Code:
 
 SETTINGS: dict[str, Make] = {
     "pass": _pass,
+    "set Hidden": set_hidden_effect,
+    "set Rotation": _set_rotation,
     "moveAgain": _move_again,
     "propose": _ballot("propose"),
     "vote": _ballot("vote"),

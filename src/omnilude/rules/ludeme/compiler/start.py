@@ -8,6 +8,7 @@ from omnilude.rules.ludeme.arguments import Arguments, describe, items_of, unsup
 from omnilude.rules.ludeme.boards.build import whole
 from omnilude.rules.ludeme.compiler.code import Code, code, many, numbers
 from omnilude.rules.ludeme.compiler.compiler import Compiler
+from omnilude.rules.ludeme.compiler.hiding import set_hidden
 from omnilude.rules.ludeme.compiler.kinds import is_number, is_region
 from omnilude.rules.ludeme.compiler.roles import ROLES, is_role
 from omnilude.rules.ludeme.tree import Array, Clause, Node, Text
@@ -147,7 +148,9 @@ def _place_in_hand(c: Compiler, name: Text, box: Text, values: dict[str, Code | 
 
 
 def _start_set(c: Compiler, a: Arguments) -> list[Code]:
-    what = a.take_symbol("Count", "Score", "Team", "RememberValue")
+    what = a.take_symbol("Count", "Score", "Team", "RememberValue", "Hidden")
+    if what == "Hidden":
+        return [code("set Hidden", *set_hidden(c, a))]
     if what == "Count":
         c.game.wants.count = True
         value = c.number(a.take())

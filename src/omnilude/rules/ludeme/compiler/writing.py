@@ -137,7 +137,7 @@ def _write_wants(writer: Writer, c: Compiler) -> None:
         writer.write(kind in w.kinds)
     count = w.count and not w.stacking
     writer.write_all([count, w.state, w.rotation, w.value, w.stacking, w.scores, w.teams])
-    writer.write_all([w.visited, w.to_clear, w.amounts])
+    writer.write_all([w.visited, w.to_clear, w.amounts, w.hidden, w.laps])
     sites = len(c.game.container_of) + sum(c.game.count_sites(kind) for kind in KINDS)
     dice = sum(box.sites for box in c.game.containers if box.dice)
     writer.write_all(
