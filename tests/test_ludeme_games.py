@@ -121,6 +121,16 @@ def test_pieces_know_how_often_they_have_come_to_a_site() -> None:
     assert state.reward == (1.0, 0.0)
 
 
+def test_ways_by_steps_go_round_what_is_in_the_way() -> None:
+    """From A1 over empty cells: B1 to its right is taken, so C1 is six steps away, not two."""
+    game = make(
+        '(start (place "Man2" {1 4})) (play (move Add (to (sites Empty) if:(= 6'
+        " (count Steps (step Orthogonal (to if:(is Empty (to)))) 0 (to))))))"
+        " (end (if (is Line 3) (result Mover Win)))"
+    )
+    assert [str(move) for move in game.initial().legal("P1")] == ["C1"]
+
+
 def test_maps_may_be_two_lists() -> None:
     rules = (
         '(start (place "Man1" 0)) (play (forEach Piece (move (from) (to (mapEntry (from)))))) '
@@ -313,14 +323,48 @@ def test_what_is_hidden_goes_with_the_piece() -> None:
     assert str(state) == state.text()
 
 
+def test_a_ring_is_seen_whichever_stone_closes_it() -> None:
+    game = omnilude.load("havannah", options={"Board Size": "5x5"})
+    ring, elsewhere = ["D5", "E6", "F6", "F5", "E4", "D4"], ["A1", "B1", "C1", "A2", "C2", "D2"]
+    assert check_ring(game, ring[1:] + ring[:1], elsewhere)  # so these six are one
+    for n in range(6):
+        assert check_ring(game, ring[n:] + ring[:n], elsewhere)
+
+
+def check_ring(game: Game, ring: list[str], elsewhere: list[str]) -> bool:
+    state = game.initial()
+    for mine, other in zip(ring, elsewhere, strict=True):
+        assert not state.terminal
+        state = state.play([mine, "-"])
+        if not state.terminal:
+            state = state.play(["-", other])
+    return state.terminal and state.reward == (1.0, 0.0)
+
+
+def test_empty_sites_may_be_shut_in() -> None:
+    rules = (
+        '(start (place "Man2" 1)) (play (move Add (to (sites Empty)) (then (enclose Orthogonal'
+        " (between if:{} (apply (remove (between)))))))) (end (if (is Line 3) (result Mover Win)))"
+    )
+    board = '(board (rectangle 1 4)) (piece "Man" Each)'
+    enemy, anything = "(is Enemy (who at:(between)))", "(not (is Friend (who at:(between))))"
+    left = make(rules.format(enemy), board).initial().play(["C1", "-"])
+    assert "B1: Man2" in left.facts
+    taken = make(rules.format(anything), board).initial().play(["C1", "-"])
+    assert "B1: Man2" not in taken.facts
+
+
 def test_hidden_pieces_are_refused_where_they_would_count() -> None:
-    hidden = "(set Hidden What (sites Board) to:P2)"
+    hidden, play = "(set Hidden What (sites Board) to:P2)", "(play (forEach Piece))"
+    end = "(end (if (no Moves Next) (result Mover Win)))"
+    make(f"(start {hidden}) {play} {end}")
     for rules in (
-        f"(meta (no Repeat)) (start {hidden})",
-        f'(start {{{hidden} (place Stack "Man1" 0)}})',
+        f"(meta (no Repeat)) (start {hidden}) {play}",
+        f'(start {{{hidden} (place Stack "Man1" 0)}}) {play}',
+        f"(start {hidden}) (play (forEach Piece (then (remember State))))",
     ):
         with pytest.raises(Unsupported, match="hidden"):
-            make(f"{rules} (play (forEach Piece)) (end (if (no Moves Next) (result Mover Win)))")
+            make(f"{rules} {end}")
 
 
 @pytest.mark.parametrize("name", ["chinese-checkers", "minishogi", "nine-mens-morris"])

@@ -199,6 +199,8 @@ class Table {
 
     // One ply as random play makes it, without a list of moves where that can be done.
     void play_random() {
+        if (reinterpret_cast<const Scalars*>(bytes())->over)
+            throw nb::value_error("the game is over");
         Context c(*program_, bytes(), arena_, &random_);
         arena_.release({0, 0, 0, 0});
         program_->play_random(c, random_);

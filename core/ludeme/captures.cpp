@@ -119,7 +119,11 @@ struct Enclose final : MovesNode {
         checked.clear(words);
         const bool sets = allowed == 0 && ways.can_flood() &&
                           target->sites_where(c, &Registers::between, kind, targets);
-        if (sets) sites_of_places(c.program, kind, c.state.empties(), open);
+        if (sets) {
+            sites_of_places(c.program, kind, c.state.empties(), open);
+            // What is empty and a target belongs to the group.
+            for (uint32_t w = 0; w < words; ++w) open.bits[w] &= ~targets.bits[w];
+        }
         Group group(words);
         for (int a : around) {
             // Most have a liberty, which sets tell sooner than a group that is grown.

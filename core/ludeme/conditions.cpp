@@ -175,6 +175,14 @@ void add_conditions(Makers<BoolPtr>& m) {
             return sites.empty(c.program.words());
         });
     };
+    m["is Last"] = [](Reader& r) {  // of a kind
+        const bool from = r.flag();
+        const Kind kind = r.kind();
+        return make_bool([from, kind](Context& c) {
+            const Scalars& k = c.scalars();
+            return k.plies > 0 && (from ? k.last_kind_from : k.last_kind_to) == kind;
+        });
+    };
     m["is Hidden"] = [](Reader& r) {
         const int side = r.number();
         const Kind kind = r.kind();

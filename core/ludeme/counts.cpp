@@ -191,10 +191,10 @@ bool has_liberty(Context& c, const Ways& ways, int start) {
     const int what = c.state.what(c.state.place(kind, start));
     if (what == 0) return false;  // what is empty around it belongs to the group
     if (ways.can_flood() && !c.state.stacking()) {
-        SiteSet open, none;
+        SiteSet open, nothing;
         sites_of_places(c.program, kind, c.state.empties(), open);
-        none.clear(c.program.words());
-        if (ways.touches(none, start, open)) return true;
+        nothing.clear(c.program.words());
+        if (ways.touches(nothing, start, open)) return true;
     }
     Group group(c.program.words());
     group.add(start);
@@ -206,6 +206,33 @@ bool has_liberty(Context& c, const Ways& ways, int start) {
             if (there == what && !group.has(next)) group.add(next);
         }
     return false;
+}
+
+// The least number of steps to a site of a set, each to where a test holds.
+int count_steps(Context& c, const Ways& ways, const BoolNode* test, int start,
+                const SiteSet& ends) {
+    constexpr int never = 1'000'000'000;
+    if (ends.empty(c.program.words())) return 0;
+    if (!on_board(c.program, ways.kind(), start)) return never;
+    if (ends.has(static_cast<uint32_t>(start))) return 0;
+    const Keep keep_from(c.registers.from), keep_to(c.registers.to);
+    Group reached(c.program.words());
+    reached.add(start);
+    WayBuffer buffer;
+    int steps = 0;
+    for (uint32_t n = 0; n < reached.size;) {
+        ++steps;
+        for (const uint32_t last = reached.size; n < last; ++n)
+            for (int next : ways.steps(c, reached.sites[n], buffer)) {
+                if (reached.has(next)) continue;
+                c.registers.from = reached.sites[n];
+                c.registers.to = next;
+                if (test && !test->eval(c)) continue;
+                if (ends.has(static_cast<uint32_t>(next))) return steps;
+                reached.add(next);
+            }
+    }
+    return never;
 }
 
 struct Liberties final : IntNode {
@@ -395,6 +422,22 @@ void add_count_functions(Makers<IntPtr>& m) {
                     least, t.distance[static_cast<size_t>(a) * t.count + static_cast<size_t>(b)]);
             });
             return least;
+        });
+    };
+    m["count Steps by"] = [](Reader& r) {  // steps of a kind that a move has
+        const Kind kind = r.kind();
+        auto ways = std::make_shared<Ways>(r.program, kind, r.directions());
+        auto test = r.boolean();
+        auto from = r.integer();
+        auto to = r.integer();
+        auto region = r.region();
+        return make_int([=, test = std::move(test), from = std::move(from), to = std::move(to),
+                         region = std::move(region)](Context& c) {
+            const int a = from->eval(c);
+            if (a < 0) return 0;
+            SiteSet ends;
+            gather(c, to.get(), region.get(), ends);
+            return count_steps(c, *ways, test.get(), a, ends);
         });
     };
     m["count Stack"] = [](Reader& r) {

@@ -113,6 +113,7 @@ uint32_t Program::play_random(Context& c, RandomStream& random) const {
         if (move != none) {
             ++luck.hits;
             if (k.active) k.stalemated &= ~(1u << k.mover);
+            c.registers = Registers();
             apply(c, move);
             return 1;
         }
@@ -126,6 +127,7 @@ uint32_t Program::play_random(Context& c, RandomStream& random) const {
     else if (k.active)
         k.stalemated &= ~(1u << k.mover);
     const uint32_t plies = c.roll_needed ? 2 : 1;
+    c.registers = Registers();
     apply(c, move);
     return plies;
 }
@@ -133,8 +135,9 @@ uint32_t Program::play_random(Context& c, RandomStream& random) const {
 uint32_t Program::pick_from(Context& c, const MovesNode& node, RandomStream& random) const {
     DrawSource source;
     source.node = &node;
-    find_source(c, source);
     const Registers before = c.registers;
+    find_source(c, source);
+    c.registers = before;
     if (source.numbers > 0) {
         const int64_t list_cost = source.node->list_cost(source.numbers) + 8;
         for (int64_t tries = 0; tries < 2 * list_cost; ++tries) {

@@ -256,7 +256,6 @@ struct ForEachPiece final : MovesNode {
         return &found;
     }
     bool counted() const { return exact || seldom || uneven; }
-    bool draws_exactly() const override { return exact; }
     // Most pieces that cannot move at all are passed over quickly.
     int64_t list_cost(int64_t numbers) const override { return seldom ? numbers : numbers / 4; }
     // Where all pieces have about as many draws and most can move, a number is a piece and one of

@@ -25,14 +25,15 @@ struct Hiding {
     template <class Visit>
     void each(Context& c, Visit&& visit) const {
         const auto players = static_cast<int>(c.program.players());
-        const int one = player ? player->eval(c) : -1;
-        const uint32_t who = !player ? c.program.ids_of(c, role) : one >= 0 ? 1u << one : 0;
+        const int one = player ? player->eval(c) : 0;
+        const bool known = one >= 1 && one <= players;
+        const uint32_t who = !player ? c.program.ids_of(c, role) : known ? 1u << one : 0;
         SiteSet sites;
         sites.clear(c.program.words());
         if (region)
             region->eval(c, sites);
-        else if (const int s = site->eval(c); s >= 0)
-            sites.add(static_cast<uint32_t>(s));
+        else
+            add_site(c, sites, site->eval(c));
         const bool hidden = !value || value->eval(c);
         for (int side : sides)
             sites.each(c.program.words(), [&](int s) {

@@ -20,6 +20,7 @@ void each_track(Context& c, int piece, Visit&& visit) {
 }  // namespace
 
 void note_arrival(Context& c, int piece, int site, int count) {
+    if (piece < 0) return;
     each_track(c, piece, [&](const Track& track, int16_t* laps) {
         const int first = next_element(track, site, 0);
         if (first >= 0) laps[first] = static_cast<int16_t>(laps[first] + count);

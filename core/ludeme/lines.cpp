@@ -264,9 +264,9 @@ bool stack_line(Context& c, const Line& line) {
 // Regions that a group may touch.
 struct RegionList {
     std::vector<RegionPtr> regions;
-    bool fixed = false;
-    // Where none of them changes: the sets one after another, if they are few; else all their
-    // sites, and for each site the regions that it is in.
+    bool fixed = false;  // none of them changes
+    // Then: the sets one after another, if they are few; else all their sites, and for each site
+    // the regions that it is in.
     bool few = false;
     std::vector<uint64_t> sets;
     SiteSet sites;
@@ -275,44 +275,41 @@ struct RegionList {
     RegionList(Reader& r, uint32_t words) : regions(r.regions()) {
         fixed = regions.size() <= 64 && std::all_of(regions.begin(), regions.end(),
                                                     [](const auto& one) { return one->fixed(); });
-        if (!fixed) return;
+        few = fixed && regions.size() * words <= 12;
+        if (few)
+            for (const auto& one : regions)
+                sets.insert(sets.end(), one->fixed()->bits, one->fixed()->bits + words);
+        if (!fixed || few) return;
         sites.clear(words);
         regions_at.assign(size_t{words} * 64, 0);
-        few = regions.size() * words <= 12;
-        for (const auto& one : regions)
-            sets.insert(sets.end(), one->fixed()->bits, one->fixed()->bits + words);
         for (size_t n = 0; n < regions.size(); ++n)
             regions[n]->fixed()->each(words, [&](int site) {
                 sites.add(static_cast<uint32_t>(site));
                 regions_at[static_cast<size_t>(site)] |= uint64_t{1} << n;
             });
     }
-    // How many of them a set touches.
-    int touched(Context& c, const SiteSet& set) const {
-        const uint32_t words = c.program.words();
-        if (few) {
-            int count = 0;
-            for (const uint64_t* own = sets.data(); own != sets.data() + sets.size();
-                 own += words) {
-                uint64_t common = 0;
-                for (uint32_t w = 0; w < words; ++w) common |= own[w] & set.bits[w];
-                count += common != 0;
-            }
-            return count;
+    // The sets one after another, where they change.
+    void eval(Context& c, std::vector<uint64_t>& out) const {
+        for (const auto& region : regions) {
+            SiteSet here;
+            region->eval(c, here);
+            out.insert(out.end(), here.bits, here.bits + c.program.words());
         }
-        if (fixed) {
+    }
+    // How many of them a set touches; `changing`: what they are now.
+    int touched(uint32_t words, const SiteSet& set, const std::vector<uint64_t>& changing) const {
+        if (fixed && !few) {
             uint64_t met = 0;
             for (uint32_t w = 0; w < words; ++w)
                 for (uint64_t left = set.bits[w] & sites.bits[w]; left; left &= left - 1)
                     met |= regions_at[w * 64 + static_cast<uint32_t>(std::countr_zero(left))];
             return std::popcount(met);
         }
+        const std::vector<uint64_t>& all = few ? sets : changing;
         int count = 0;
-        for (const auto& region : regions) {
-            SiteSet evaluated;
-            region->eval(c, evaluated);
+        for (size_t at = 0; at < all.size(); at += words) {
             uint64_t common = 0;
-            for (uint32_t w = 0; w < words; ++w) common |= evaluated.bits[w] & set.bits[w];
+            for (uint32_t w = 0; w < words; ++w) common |= all[at + w] & set.bits[w];
             count += common != 0;
         }
         return count;
@@ -327,21 +324,24 @@ bool connected(Context& c, const Ways& ways, int start, int need, const RegionLi
     const int who = c.state.who(c.state.place(kind, start));
     if (who <= 0) return false;
     const uint32_t words = c.program.words();
+    std::vector<uint64_t> changing;
+    if (!regions.fixed) regions.eval(c, changing);
+    auto touched = [&](const SiteSet& set) { return regions.touched(words, set, changing); };
     SiteSet theirs, inside;
     inside.clear(words);
     inside.add(static_cast<uint32_t>(start));
-    if (regions.touched(c, inside) >= need) return true;
+    if (touched(inside) >= need) return true;
     if (owner >= 0 && who != owner) return false;
     sites_of_places(c.program, kind, c.state.owned(static_cast<uint32_t>(who)), theirs);
     // A player that has nothing in too many of the regions cannot have joined them.
-    if (!c.program.wants.count && regions.touched(c, theirs) < need) return false;
+    if (!c.program.wants.count && touched(theirs) < need) return false;
     if (c.state.stacking() || c.program.wants.count || !ways.flood(c, theirs, start, inside)) {
         Group group(words);
         grow_group(c, ways, start, group,
                    [&](int next) { return c.state.who(c.state.place(kind, next)) == who; });
         inside.copy(group.inside, words);
     }
-    return regions.touched(c, inside) >= need;
+    return touched(inside) >= need;
 }
 
 // Whether pieces around some site shut it in.
@@ -546,7 +546,7 @@ void add_group_conditions(Makers<BoolPtr>& m) {
                 if (loop->surrounds && !(surround >> who & 1)) continue;
                 candidates.push_back(x);
             }
-            // What is connected with the outside is not shut in, nor is anything beside it.
+            // What is connected with the outside is not shut in.
             SiteSet open, outside;
             const uint32_t words = c.program.words();
             const bool quick = !loop->surrounds && loop->ways->can_flood();
@@ -573,7 +573,9 @@ void add_group_conditions(Makers<BoolPtr>& m) {
                     inside.clear(words);
                     if (outside.has(static_cast<uint32_t>(candidate))) continue;
                     if (loop->ways->flood_until(open, candidate, &loop->outer, inside)) {
-                        for (uint32_t w = 0; w < words; ++w) outside.bits[w] |= inside.bits[w];
+                        // A stone of the ring itself has the inside beside it, too.
+                        if (open.has(static_cast<uint32_t>(candidate)))
+                            for (uint32_t w = 0; w < words; ++w) outside.bits[w] |= inside.bits[w];
                         continue;
                     }
                 }

@@ -352,6 +352,8 @@ std::vector<LudemeGame::Piece> LudemeGame::pieces(const uint8_t* state, uint32_t
     Workspace& w = *space;
     w.load(state);
     const State s = w.state();
+    // Who has exchanged sides sees what that side sees.
+    const uint32_t side = viewer ? static_cast<uint32_t>(s.colour(viewer)) : 0;
     std::vector<Piece> found;
     for (int kind = 0; kind < static_cast<int>(kinds); ++kind)
         for (uint32_t site = 0; site < program_->layout.layer_size[kind]; ++site) {
@@ -366,8 +368,7 @@ std::vector<LudemeGame::Piece> LudemeGame::pieces(const uint8_t* state, uint32_t
                           s.state(place, level),
                           s.rotation(place, level),
                           s.value(place, level)};
-                if (viewer && program_->wants.hidden && !hide(one, s.hidden(viewer, place)))
-                    continue;
+                if (side && program_->wants.hidden && !hide(one, s.hidden(side, place))) continue;
                 found.push_back(one);
             }
         }

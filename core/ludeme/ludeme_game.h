@@ -40,8 +40,8 @@ class LudemeGame : public Game {
     struct Piece {
         int kind, site, level, who, what, count, state, rotation, value;
     };
-    // All pieces; as a player sees them where a number of one is given: 0 stands for a piece or an
-    // owner that is hidden.
+    // All pieces; as a player sees them where a number of one, from 1, is given: 0 stands for a
+    // piece or an owner that is hidden. (A piece that is seen tells by its name whose it is.)
     std::vector<Piece> pieces(const uint8_t* state, uint32_t viewer = 0) const;
 
   private:

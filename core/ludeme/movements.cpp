@@ -175,6 +175,9 @@ struct Slide final : MovesNode {
         size_t element;
     };
     std::vector<std::vector<Stop>> stops_at;  // where tracks pass a site
+    // Slides over empty sites alone, which depend on nothing but the board, are counted: it takes
+    // no longer than to try a few numbers.
+    bool counted = false;
     explicit Slide(Reader& r)
         : kind(r.kind()),
           from(r.integer()),
@@ -196,6 +199,8 @@ struct Slide final : MovesNode {
         if (on_track) find_stops(r.program);
         // That a site is empty is asked without a condition.
         if (!on_track && go && go->is_emptiness(&Registers::between, kind)) go.reset();
+        counted = !on_track && !level && !from_test && !range && !go && !stop && !to_apply.test &&
+                  starts_at_register(from) && ways.steady();
     }
     void find_stops(const Program& program) {
         stops_at.resize(program.board.tables[kind].count);
@@ -251,10 +256,7 @@ struct Slide final : MovesNode {
         return starts_at_register(from) ? ways.most_ray_sites(piece, site)
                                         : ways.most_ray_sites(-1, -1);
     }
-    // Slides over empty sites alone are counted: it takes no longer than to try a few numbers.
-    bool draws_exactly() const override {
-        return !on_track && !level && !from_test && !range && !go && !stop && !to_apply.test;
-    }
+    bool draws_exactly() const override { return counted; }
     // How many sites of a ray are empty, up to the first that is not.
     int open_sites(const Context& c, int number) const {
         const SiteTables& t = c.program.board.tables[kind];
@@ -289,7 +291,7 @@ struct Slide final : MovesNode {
         if (on_track) return static_cast<int64_t>(stops_at[static_cast<size_t>(f)].size());
         const Keep keep(c.registers.from);
         c.registers.from = f;
-        if (draws_exactly()) {
+        if (counted) {
             WayBuffer buffer;
             int64_t sum = 0;
             for (int number : ways.rays(c, f, buffer)) sum += open_sites(c, number);
@@ -305,10 +307,9 @@ struct Slide final : MovesNode {
     std::span<const int32_t> find_ray(Context& c, int f, int64_t number, int& wanted) const {
         WayBuffer buffer;
         wanted = static_cast<int>(number) + 1;
-        const bool exactly = draws_exactly();
         for (int one : ways.rays(c, f, buffer)) {
             const auto here = ray(c.program, kind, one);
-            const int ends = exactly ? open_sites(c, one) : static_cast<int>(here.size()) - 1;
+            const int ends = counted ? open_sites(c, one) : static_cast<int>(here.size()) - 1;
             if (wanted <= ends) return here;
             wanted -= ends;
         }

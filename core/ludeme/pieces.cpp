@@ -361,8 +361,6 @@ struct Shoot final : MovesNode {
             if (along(c, ray(c.program, kind, number), [](int) { return true; })) return true;
         return false;
     }
-    // Numbers are counted through: it takes no longer than to try a few.
-    bool draws_exactly() const override { return true; }
     int64_t most_draws(const Program&, int, int) const override {
         return ways.most_ray_sites(-1, -1);
     }

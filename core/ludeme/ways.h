@@ -27,6 +27,8 @@ class Ways {
     bool flood_until(const SiteSet& set, int start, const SiteSet* end, SiteSet& inside) const;
     // Whether that part has a site of another set beside it.
     bool touches(const SiteSet& set, int start, const SiteSet& other) const;
+    // Whether they depend on nothing but the site and the piece on it.
+    bool steady() const { return tables_.size() == 1 && tables_.front().known; }
     bool can_flood() const { return tables_.size() == 1 && tables_.front().neighbours; }
     // False only if no ray from one site has the other on it.
     bool may_reach(Context& c, int from, int to) const;

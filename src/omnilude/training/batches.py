@@ -125,13 +125,17 @@ class BatchMaker:
 def usable_symmetries(game: Game) -> tuple[Symmetry, ...]:
     """Those under which the initial position is itself, the identity first.
 
-    Others (roles exchanged, but the same one begins) would show positions that never occur. Roles
-    that choose at the same time are not exchanged either: who does what when all are alike is a
-    convention, and a network that must treat them alike could not hold one.
+    Others (roles exchanged, but the same one begins) would show positions that never occur. Where
+    players choose at the same time roles are not exchanged either: who does what when all are alike
+    is a convention, and a network that must treat them alike could not hold one.
     """
     initial = game.initial_states(1)
     found = [s for s in find_symmetries(game) if (s.apply_states(initial) == initial).all()]
-    if any(_exchanges(s) for s in found) and survey_game(game, seconds=2.0).simultaneous:
+    # Bounded by plies, not by time: what a run learns must not depend on the machine.
+    if (
+        any(map(_exchanges, found))
+        and survey_game(game, playouts=16, max_length=200, seconds=float("inf")).simultaneous
+    ):
         found = [s for s in found if not _exchanges(s)]
     return tuple(found)
 

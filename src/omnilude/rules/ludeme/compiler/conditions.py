@@ -111,6 +111,16 @@ def _in(c: Compiler, a: Arguments) -> Code:
     return code("is In", c.number(first), c.region(second))
 
 
+def _last_kind(name: str) -> Make:
+    def make(c: Compiler, a: Arguments) -> Code:
+        kind = c.take_kind(a)
+        if kind is None:
+            raise a.error("Cell, Vertex or Edge is needed")
+        return code("is Last", name == "From", c.kind(kind))
+
+    return make
+
+
 def _visited(c: Compiler, a: Arguments) -> Code:
     c.game.wants.visited = True
     return code("is Visited", c.number(a.take()))
@@ -438,6 +448,8 @@ MAKERS: dict[str, Make] = {
     "is In": _in,
     "is Visited": _visited,
     "is Hidden": is_hidden,
+    "is LastFrom": _last_kind("From"),
+    "is LastTo": _last_kind("To"),
     "is Related": _related,
     "is Full": _full,
     "is Within": _within,

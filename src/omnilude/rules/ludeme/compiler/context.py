@@ -67,6 +67,7 @@ class Wants:
     hidden: bool = False
     laps: bool = False
     promotes: bool = False
+    stored_state: bool = False
     pending: bool = False
     history: bool = False
     turn_history: bool = False

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omnilude.rules.ludeme.arguments import Arguments, describe, unsupported
+from omnilude.rules.ludeme.compiler.clauses import take_to
 from omnilude.rules.ludeme.compiler.code import Code, Part, code, numbers
-from omnilude.rules.ludeme.compiler.kinds import (
-    is_region,
-)
+from omnilude.rules.ludeme.compiler.kinds import is_direction, is_region
 from omnilude.rules.ludeme.compiler.literals import Make, number, plain
 from omnilude.rules.ludeme.compiler.roles import ALL, ROLES, SHARED, is_role
-from omnilude.rules.ludeme.tree import Symbol, Text
+from omnilude.rules.ludeme.tree import Clause, Symbol, Text
 
 if TYPE_CHECKING:
     from omnilude.rules.ludeme.compiler.compiler import Compiler
+
+
+_RELATIONS = ("Adjacent", "Orthogonal", "Diagonal", "OffDiagonal", "All")
 
 
 def compile_count(c: Compiler, a: Arguments) -> Code:
@@ -121,15 +123,41 @@ def _liberties(c: Compiler, a: Arguments) -> Code:
 
 def _count_steps(c: Compiler, a: Arguments) -> Code:
     kind = c.take_kind(a)
-    relation = a.take_symbol("Adjacent", "Orthogonal", "Diagonal", "OffDiagonal", "All", "Off")
-    if a.take_clause("step"):
-        raise unsupported("(count Steps …) with a step move", a.place)
+    relation = a.take_symbol(*_RELATIONS, "Off")
+    step = a.take_clause("step")
+    if step is not None:
+        return _count_steps_by(c, a, kind, step)
     c.want_distances(kind, relation, a.place)
     first, second = a.take(), a.take()
     whole = is_region(second)
     return code(
         "count Steps",
         c.kind(kind),
+        c.number(first),
+        None if whole else c.number(second),
+        c.region(second) if whole else None,
+    )
+
+
+def _count_steps_by(c: Compiler, a: Arguments, kind: str | None, step: Clause) -> Code:
+    """The length of the shortest way by steps of a move."""
+    if a.has_label("newRotation"):
+        raise unsupported("newRotation: in (count Steps …)", a.place)
+    inner = Arguments(step)
+    directions = inner.take_if(is_direction)
+    if directions is not None and describe(directions) not in _RELATIONS:
+        raise unsupported("(count Steps …) with a step in such directions", a.place)
+    target = take_to(c, inner)
+    inner.finish()
+    if target.region is not None or target.apply[2] or target.level is not None:
+        raise unsupported("(count Steps …) with a step of this form", a.place)
+    first, second = a.take(), a.take()
+    whole = is_region(second)
+    return code(
+        "count Steps by",
+        c.kind(kind),
+        c.directions(directions or Symbol("Adjacent", step.place)),
+        target.test,
         c.number(first),
         None if whole else c.number(second),
         c.region(second) if whole else None,

@@ -41,7 +41,8 @@ def compile_game(game: Clause) -> tuple[GameContext, Writer]:
     if context.boardless and context.wants.value:
         raise unsupported("pieces with values on a board without end", equipment.place)
     wants = context.wants
-    if wants.hidden and (wants.stacking or wants.history or wants.turn_history):
+    repetition = wants.history or wants.turn_history or wants.stored_state
+    if wants.hidden and (wants.stacking or repetition):
         raise unsupported("what is hidden beside stacks or rules about repetition", rules.place)
     return context, write_game(compiler, parts)
 

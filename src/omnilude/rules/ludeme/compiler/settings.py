@@ -128,6 +128,7 @@ def _forget(c: Compiler, a: Arguments, decision: bool) -> Code:
 
 
 def _remember_state(c: Compiler, a: Arguments, decision: bool) -> Code:
+    c.game.wants.stored_state = True
     return code("remember State", take_then(c, a))
 
 
