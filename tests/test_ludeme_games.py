@@ -131,6 +131,12 @@ def test_ways_by_steps_go_round_what_is_in_the_way() -> None:
     assert [str(move) for move in game.initial().legal("P1")] == ["C1"]
 
 
+def test_lines_longer_than_the_board_take_no_room() -> None:
+    play = "(play (move Add (to (sites Empty))))"
+    game = make(f"{play} (end (if (is Line 1000000) (result Mover Win)))")
+    assert game.playouts(20, seed=1)["finished"] == 20
+
+
 def test_maps_may_be_two_lists() -> None:
     rules = (
         '(start (place "Man1" 0)) (play (forEach Piece (move (from) (to (mapEntry (from)))))) '

@@ -446,7 +446,9 @@ void add_line_conditions(Makers<BoolPtr>& m) {
         const bool plain = line->length->constant() && !line->through_any && line->role < 0 &&
                            line->whats.empty() && !line->contiguous && !line->test &&
                            !line->how_many && !r.program.wants.stacking;
-        if (plain && *line->length->constant() > 1)
+        // Runs take room; lines longer than the board has sites are not worth it.
+        const auto sites = static_cast<int>(r.program.board.tables[line->kind].count);
+        if (plain && *line->length->constant() > 1 && *line->length->constant() <= sites)
             line->runs = std::make_unique<LineRuns>(
                 r.program.board.tables[line->kind], line->direction, *line->length->constant(),
                 line->use_opposites, r.program.layout.nowhere(line->kind));
@@ -566,22 +568,31 @@ void add_group_conditions(Makers<BoolPtr>& m) {
                             open.add(static_cast<uint32_t>(s));
                 }
             }
-            for (size_t n = candidates.size(); n-- > 0;) {
-                const int candidate = candidates[n];
-                if (quick) {
-                    SiteSet inside;
-                    inside.clear(words);
-                    if (outside.has(static_cast<uint32_t>(candidate))) continue;
-                    if (loop->ways->flood_until(open, candidate, &loop->outer, inside)) {
-                        // A stone of the ring itself has the inside beside it, too.
-                        if (open.has(static_cast<uint32_t>(candidate)))
-                            for (uint32_t w = 0; w < words; ++w) outside.bits[w] |= inside.bits[w];
-                        continue;
-                    }
-                }
-                if (loop_around(c, *loop, surround, candidate, piece, colour)) return true;
-            }
-            return false;
+            // Whether a site is connected with the outside. What a stone of a ring is connected
+            // with is on both sides of it, and not noted.
+            auto is_outside = [&](int site) {
+                if (outside.has(static_cast<uint32_t>(site))) return true;
+                const bool is_open = open.has(static_cast<uint32_t>(site));
+                const uint64_t* beside = loop->ways->neighbours(site);
+                uint64_t common = 0;
+                for (uint32_t w = 0; w < loop->ways->words(); ++w)
+                    common |= beside[w] & outside.bits[w];
+                if (common && is_open) outside.add(static_cast<uint32_t>(site));
+                if (common) return true;
+                SiteSet inside;
+                inside.clear(words);
+                if (!loop->ways->flood_until(open, site, &loop->outer, inside)) return false;
+                for (uint32_t w = 0; w < words && is_open; ++w) outside.bits[w] |= inside.bits[w];
+                return true;
+            };
+            // Those first that tell something of the others.
+            if (quick)
+                std::partition(candidates.begin(), candidates.end(),
+                               [&](int site) { return open.has(static_cast<uint32_t>(site)); });
+            return std::any_of(candidates.begin(), candidates.end(), [&](int site) {
+                return !(quick && is_outside(site)) &&
+                       loop_around(c, *loop, surround, site, piece, colour);
+            });
         });
     };
     m["all Groups"] = [](Reader& r) {

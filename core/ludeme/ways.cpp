@@ -184,6 +184,9 @@ bool flood_words(uint32_t width, const uint64_t* neighbours, const uint64_t* set
 
 bool words_touch(uint32_t words, const uint64_t* neighbours, const uint64_t* set, uint32_t start,
                  const uint64_t* other) {
+    const uint64_t* beside = neighbours + size_t{start} * words;
+    for (uint32_t v = 0; v < words; ++v)
+        if (beside[v] & other[v]) return true;
     uint64_t waiting[max_words], inside[max_words];
     std::memset(waiting, 0, words * sizeof(uint64_t));
     std::memset(inside, 0, words * sizeof(uint64_t));

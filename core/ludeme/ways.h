@@ -30,6 +30,10 @@ class Ways {
     // Whether they depend on nothing but the site and the piece on it.
     bool steady() const { return tables_.size() == 1 && tables_.front().known; }
     bool can_flood() const { return tables_.size() == 1 && tables_.front().neighbours; }
+    // The sites beside one, as a set, where that can be done.
+    const uint64_t* neighbours(int site) const {
+        return tables_.front().neighbours + static_cast<size_t>(site) * words_;
+    }
     // False only if no ray from one site has the other on it.
     bool may_reach(Context& c, int from, int to) const;
     // All sites that a piece may come to from a site by one step, or by two straight on, as sets of
