@@ -278,7 +278,6 @@ def test_moves_can_be_drawn_exactly_as_they_are_listed(name: str) -> None:
         table.play(int(random.integers(table.count_moves())))  # dice are rolled again
 
 
-@pytest.mark.sanitize
 @pytest.mark.parametrize(
     "name", ["backgammon", "amazons", "english-draughts", "havannah", "konane", "lasca", "ghosts"]
 )
