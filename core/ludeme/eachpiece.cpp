@@ -86,7 +86,7 @@ struct ForEachPiece final : MovesNode {
         const uint64_t* owned = c.state.owned(o);
         if (!moving || !sole_of[o]) return owned;
         std::memcpy(room.bits, owned, c.program.words() * sizeof(uint64_t));
-        sole_of[o]->rule_out(c, room);
+        sole_of[o]->drop_ruled_out(c, room);
         return room.bits;
     }
 

@@ -24,10 +24,7 @@ struct Hiding {
           player(r.integer()) {}
     template <class Visit>
     void each(Context& c, Visit&& visit) const {
-        const auto players = static_cast<int>(c.program.players());
-        const int one = player ? player->eval(c) : 0;
-        const bool known = one >= 1 && one <= players;
-        const uint32_t who = !player ? c.program.ids_of(c, role) : known ? 1u << one : 0;
+        const uint32_t who = players_meant(c, role, player.get());
         SiteSet sites;
         sites.clear(c.program.words());
         if (region)
@@ -38,11 +35,10 @@ struct Hiding {
         for (int side : sides)
             sites.each(c.program.words(), [&](int s) {
                 if (c.state.place_anywhere(kind_at(c, kind, s), s) < 0) return;
-                for (int p = 1; p <= players; ++p) {
-                    if (!(who >> p & 1)) continue;
+                for (uint32_t left = who; left; left &= left - 1) {
                     Action a = site_action(Act::SetHidden, kind_at(c, kind, s), s);
                     a.level_to = 0;
-                    a.what = p;
+                    a.what = std::countr_zero(left);
                     a.count = side;
                     a.value = hidden;
                     visit(a);

@@ -235,7 +235,7 @@ struct Hop final : MovesNode {
     bool rules_out(const Context& c, int site) const override {
         return starts_here && on_board(c.program, kind, site) && excluded(c, site);
     }
-    void rule_out(const Context& c, SiteSet& sites) const override {
+    void drop_ruled_out(const Context& c, SiteSet& sites) const override {
         SiteSet hurdles, landings;
         hurdle_check.all_passing(c, hurdles);
         landing_check.all_passing(c, landings);

@@ -185,7 +185,7 @@ struct MovesNode {
     // Whether that can be expected of most sites; then takes those out of a set of sites of its
     // kind, all at once.
     virtual bool is_rare() const { return false; }
-    virtual void rule_out(const Context&, SiteSet&) const {}
+    virtual void drop_ruled_out(const Context&, SiteSet&) const {}
 
     // Drawing a move at random without making them all. The numbers from 0 to draws - 1 stand for
     // at most one move each, and every move for one of them. -1: not known how.

@@ -82,14 +82,14 @@ struct Or final : MovesNode {
     bool is_rare() const override {
         return std::all_of(list.begin(), list.end(), [](const auto& m) { return m->is_rare(); });
     }
-    void rule_out(const Context& c, SiteSet& sites) const override {
+    void drop_ruled_out(const Context& c, SiteSet& sites) const override {
         const uint32_t words = c.program.words();
         SiteSet left;
         left.clear(words);
         for (const auto& m : list) {
             SiteSet own;
             own.copy(sites, words);
-            m->rule_out(c, own);
+            m->drop_ruled_out(c, own);
             for (uint32_t w = 0; w < words; ++w) left.bits[w] |= own.bits[w];
         }
         sites.copy(left, words);

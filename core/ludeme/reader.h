@@ -210,6 +210,14 @@ class DirectionList {
     std::span<const int32_t> list_;
 };
 
+// Players that a role stands for, or the one of a number where that is given, as bits.
+inline uint32_t players_meant(Context& c, int role, const IntNode* number) {
+    const uint32_t all = (1u << (c.program.players() + 1)) - 2;
+    if (!number) return c.program.ids_of(c, role) & all;
+    const int one = number->eval(c);
+    return one >= 1 && one <= static_cast<int>(c.program.players()) ? 1u << one : 0;
+}
+
 inline void add_site(const Context& c, SiteSet& out, int site) {
     if (site >= 0 && static_cast<uint32_t>(site) < c.program.words() * 64)
         out.add(static_cast<uint32_t>(site));

@@ -222,9 +222,7 @@ void add_regions(Makers<RegionPtr>& m) {
         return make_region([=, player = std::move(player)](Context& c, SiteSet& out) {
             out.clear(c.program.words());
             const auto count = static_cast<int>(c.program.board.tables[kind].count);
-            const int one = player ? player->eval(c) : 0;
-            const bool known = one >= 1 && one <= static_cast<int>(c.program.players());
-            const uint32_t who = !player ? c.program.ids_of(c, role) : known ? 1u << one : 0;
+            const uint32_t who = players_meant(c, role, player.get());
             for (uint32_t p = 1; p <= c.program.players(); ++p)
                 for (int site = 0; site < count && (who >> p & 1); ++site)
                     if (c.state.hidden(p, c.state.place(kind, site)) >> side & 1)

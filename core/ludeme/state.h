@@ -201,12 +201,9 @@ class State {
                size_t{length} * static_cast<size_t>(component);
     }
     // What a player (from 1) does not see of a place, as bits: all, then its sides.
-    uint8_t& hidden(uint32_t player, int place) {
+    uint8_t& hidden(uint32_t player, int place) const {
         const size_t at = size_t{player - 1} * layout_->places + static_cast<size_t>(place);
         return array<uint8_t>(layout_->hidden)[at];
-    }
-    uint8_t hidden(uint32_t player, int place) const {
-        return const_cast<State*>(this)->hidden(player, place);
     }
     void hide(uint32_t player, int place, int side, bool on) {
         uint8_t& bits = hidden(player, place);

@@ -148,14 +148,17 @@ std::span<const int32_t> Ways::rays(Context& c, int site, WayBuffer& buffer) con
 }
 
 namespace {
-// Where the width is known when it is compiled, sets of few words stay in registers; 0: it is not.
+// The part of a set that hangs together with a site, until a site of `end` joins it or one of
+// `beside` lies beside it, where they are given: whether that happened. Where the width is known
+// when it is compiled, sets of few words stay in registers; 0: it is not.
 template <uint32_t Known>
 bool flood_words(uint32_t width, const uint64_t* neighbours, const uint64_t* set, uint32_t start,
-                 const uint64_t* end, uint64_t* result) {
+                 const uint64_t* end, const uint64_t* beside, uint64_t* result) {
     const uint32_t words = Known ? Known : width;
     uint64_t waiting[Known ? Known : max_words] = {}, inside[Known ? Known : max_words] = {};
     waiting[start / 64] = inside[start / 64] = uint64_t{1} << start % 64;
-    for (uint32_t w = 0; w < words;) {
+    uint64_t met = 0;
+    for (uint32_t w = 0; w < words && !met;) {
         if (!waiting[w]) {
             ++w;
             continue;
@@ -164,71 +167,43 @@ bool flood_words(uint32_t width, const uint64_t* neighbours, const uint64_t* set
         waiting[w] &= waiting[w] - 1;
         const uint64_t* around = neighbours + size_t{site} * words;
         uint32_t lowest = w;
-        uint64_t met = 0;
         for (uint32_t v = words; v-- > 0;) {
             const uint64_t more = around[v] & set[v] & ~inside[v];
             inside[v] |= more;
             waiting[v] |= more;
             if (v < w && more) lowest = v;
             if (end) met |= more & end[v];
-        }
-        if (met) {
-            for (uint32_t v = 0; v < words; ++v) result[v] = inside[v];
-            return true;
+            if (beside) met |= around[v] & beside[v];
         }
         w = lowest;
     }
     for (uint32_t v = 0; v < words; ++v) result[v] = inside[v];
-    return false;
+    return met != 0;
 }
 
-bool words_touch(uint32_t words, const uint64_t* neighbours, const uint64_t* set, uint32_t start,
-                 const uint64_t* other) {
-    const uint64_t* beside = neighbours + size_t{start} * words;
-    for (uint32_t v = 0; v < words; ++v)
-        if (beside[v] & other[v]) return true;
-    uint64_t waiting[max_words], inside[max_words];
-    std::memset(waiting, 0, words * sizeof(uint64_t));
-    std::memset(inside, 0, words * sizeof(uint64_t));
-    waiting[start / 64] = inside[start / 64] = uint64_t{1} << start % 64;
-    for (uint32_t w = start / 64; w < words;) {
-        if (!waiting[w]) {
-            ++w;
-            continue;
-        }
-        const uint32_t site = w * 64 + static_cast<uint32_t>(std::countr_zero(waiting[w]));
-        waiting[w] &= waiting[w] - 1;
-        const uint64_t* around = neighbours + size_t{site} * words;
-        uint32_t lowest = w;
-        uint64_t met = 0;
-        for (uint32_t v = words; v-- > 0;) {
-            met |= around[v] & other[v];
-            const uint64_t more = around[v] & set[v] & ~inside[v];
-            inside[v] |= more;
-            waiting[v] |= more;
-            if (v < w && more) lowest = v;
-        }
-        if (met) return true;
-        w = lowest;
-    }
-    return false;
+auto* flood_of_width(uint32_t words) {
+    return words == 1   ? flood_words<1>
+           : words == 2 ? flood_words<2>
+           : words == 3 ? flood_words<3>
+           : words == 4 ? flood_words<4>
+           : words == 6 ? flood_words<6>
+                        : flood_words<0>;
 }
 }  // namespace
 
 bool Ways::touches(const SiteSet& set, int start, const SiteSet& other) const {
-    return words_touch(words_, tables_.front().neighbours, set.bits, static_cast<uint32_t>(start),
-                       other.bits);
+    const uint64_t* around = neighbours(start);
+    for (uint32_t w = 0; w < words_; ++w)
+        if (around[w] & other.bits[w]) return true;
+    SiteSet inside;
+    return flood_of_width(words_)(words_, tables_.front().neighbours, set.bits,
+                                  static_cast<uint32_t>(start), nullptr, other.bits, inside.bits);
 }
 
 bool Ways::flood_until(const SiteSet& set, int start, const SiteSet* end, SiteSet& inside) const {
-    auto* const by_width = words_ == 1   ? flood_words<1>
-                           : words_ == 2 ? flood_words<2>
-                           : words_ == 3 ? flood_words<3>
-                           : words_ == 4 ? flood_words<4>
-                           : words_ == 6 ? flood_words<6>
-                                         : flood_words<0>;
-    return by_width(words_, tables_.front().neighbours, set.bits, static_cast<uint32_t>(start),
-                    end ? end->bits : nullptr, inside.bits);
+    return flood_of_width(words_)(words_, tables_.front().neighbours, set.bits,
+                                  static_cast<uint32_t>(start), end ? end->bits : nullptr, nullptr,
+                                  inside.bits);
 }
 
 bool Ways::flood(Context& c, const SiteSet& set, int start, SiteSet& inside) const {
