@@ -20,7 +20,7 @@ from omnilude.games import Game
 from omnilude.games.conformance import check
 from omnilude.games.ludemes import load_ludemes
 from omnilude.games.perft import perft
-from omnilude.ludeme_benchmarks import make_table, run_benchmarks
+from omnilude.ludeme_benchmarks import correct, make_table, run_benchmarks
 from omnilude.rules.library import bundled_games
 from omnilude.rules.ludeme.compiler.rules import compile_game
 from soak import soak
@@ -419,3 +419,18 @@ def test_speeds_are_measured() -> None:
     assert make_table(results).row_count == 1
     with pytest.raises(SettingsError, match="no benchmark"):
         run_benchmarks(games=["solitaire"])
+
+
+def test_speeds_are_corrected_by_the_pace_of_the_machine() -> None:
+    """Half the speed in the second minute is the machine's doing, not the game's."""
+    rows = [
+        {"pace": 100.0, "machine": 0.8, "to_reference": 8.0},
+        {"pace": 50.0, "machine": None, "to_reference": 4.0},
+        {"pace": 100.0, "machine": None, "to_reference": None},
+    ]
+    assert correct(rows) == pytest.approx(0.8)
+    assert [row["pace"] for row in rows] == [1.0, 0.5, 1.0]
+    assert [row["to_reference_corrected"] for row in rows[:2]] == pytest.approx([10.0, 10.0])
+    without: list[dict[str, float | None]] = [{"pace": None, "machine": None, "to_reference": 3.0}]
+    assert correct(without) == 1.0
+    assert without[0]["to_reference_corrected"] == 3.0

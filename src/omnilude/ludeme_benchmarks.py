@@ -3,7 +3,9 @@
 As in `omnilude.benchmarks`: in turns, in the same process, medians of processor time. What the
 reference system does was measured once, on another day, and is quoted. OpenSpiel was measured on
 that day too: how much slower or faster it is now tells what the machine is worth now, and the
-ratio to the reference is corrected by that: an estimate, while one to OpenSpiel is measured.
+ratio to the reference is corrected by that: an estimate, while one to OpenSpiel is measured. Since
+a shared machine changes its pace from minute to minute, one and the same game of OpenSpiel's is
+measured beside every game, and what it does there, beside its median, is the pace.
 """
 
 from __future__ import annotations
@@ -56,6 +58,8 @@ class LudemeContest:
         return " ".join([self.game.removesuffix(".lud"), *self.options.values()])
 
 
+PACE = Contest("othello", "othello", 1, "")
+"""What is measured beside every game; which one it is does not matter."""
 GO = "a ko forbids the last position alone; games are cut at twice as many moves as points"
 CONTESTS = (
     LudemeContest("breakthrough.lud", 1968, "breakthrough", peer_then=19000),
@@ -103,6 +107,8 @@ def run_contest(contest: LudemeContest, settings: BenchmarkSettings) -> dict[str
     runs = {"omnilude": make_playouts(game, settings.seed)}
     pyspiel = import_openspiel()
     note = ""
+    if pyspiel:
+        runs["pace"] = make_openspiel_rollouts(pyspiel, PACE, settings.seed)
     if pyspiel and contest.peer:
         peer = Contest(contest.game, contest.peer, 1, contest.rules, contest.peer_parameters)
         try:
@@ -110,6 +116,7 @@ def run_contest(contest: LudemeContest, settings: BenchmarkSettings) -> dict[str
         except Exception as error:  # of whatever kind: a game that this version has not got
             note = f"not in this OpenSpiel: {error}"
     rates = compare(runs, settings)
+    pace = rates.pop("pace", None)
     ours = rates["omnilude"].median
     return {
         "game": contest.title,
@@ -124,6 +131,7 @@ def run_contest(contest: LudemeContest, settings: BenchmarkSettings) -> dict[str
         "machine": rates["openspiel"].median / contest.peer_then
         if "openspiel" in rates and contest.peer_then
         else None,
+        "pace": pace.median if pace else None,
     }
 
 
@@ -136,10 +144,7 @@ def run_benchmarks(
     settings = settings or BenchmarkSettings(rounds=5, seconds=0.3)
     known = {contest.title: contest for contest in CONTESTS}
     results = run_each(known, games, lambda contest: run_contest(contest, settings), progress)
-    machine = find_machine(results)
-    for row in results:
-        if row["to_reference"] is not None:
-            row["to_reference_corrected"] = row["to_reference"] / machine
+    machine = correct(results)
     return {
         "omnilude": __version__,
         "settings": asdict(settings),
@@ -148,10 +153,24 @@ def run_benchmarks(
     }
 
 
-def find_machine(results: Sequence[dict[str, Any]]) -> float:
-    """How fast the machine is, by OpenSpiel, beside that on which the reference was measured."""
+def correct(results: Sequence[dict[str, Any]]) -> float:
+    """Corrects the ratios to the reference, by the machine and by the pace beside each game.
+
+    Gives back how fast the machine is, by OpenSpiel, beside that on which the reference was
+    measured; `pace` of a row becomes what it was beside that game, 1 in the middle.
+    """
+    paces = [row["pace"] for row in results if row["pace"] is not None]
+    usual = statistics.median(paces) if paces else 1.0
+    for row in results:
+        row["pace"] = row["pace"] / usual if row["pace"] is not None else 1.0
+        if row["machine"] is not None:
+            row["machine"] /= row["pace"]
     factors = [row["machine"] for row in results if row["machine"] is not None]
-    return statistics.median(factors) if factors else 1.0
+    machine = statistics.median(factors) if factors else 1.0
+    for row in results:
+        if row["to_reference"] is not None:
+            row["to_reference_corrected"] = row["to_reference"] / (machine * row["pace"])
+    return machine
 
 
 def make_table(results: dict[str, Any]) -> Table:
@@ -169,7 +188,7 @@ def make_table(results: dict[str, Any]) -> Table:
             format_rate(rates["omnilude"]["median"]),
             format_rate(rates["openspiel"]["median"]) if "openspiel" in rates else "-",
             _judge(row["to_openspiel"], 1.0),
-            format_rate(reference * machine) if reference else "-",
+            format_rate(reference * machine * row["pace"]) if reference else "-",
             _judge(row.get("to_reference_corrected"), REFERENCE_TARGET),
             f"{REFERENCE_TARGET:.0f}x" if reference else "",
             f"{row['load_seconds'] * 1000:.0f} ms",
@@ -187,7 +206,7 @@ def print_results(results: dict[str, Any], console: Console) -> None:
     console.print(make_table(results))
     console.print(
         f"reference: as measured on another day, times {results['machine']:.2f}, which is what "
-        "OpenSpiel does now beside that day",
+        "OpenSpiel does now beside that day, and times the pace of the machine beside each game",
         style="dim",
     )
     for row in results["games"]:

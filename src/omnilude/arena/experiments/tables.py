@@ -209,8 +209,9 @@ def _write_tictactoe(page: Page, data: dict[str, Any]) -> None:
 LUDEME_NOTES = """Random playouts a second on one core, by `make bench`: the median of {rounds}
 turns, in the same process and by turns with OpenSpiel's native rollouts. *Reference* is the
 reference system for ludemes as it was measured on another day; OpenSpiel, measured on that day too,
-now does {machine:.2f} times as much (median of the games), and by that the last ratio is corrected.
-Goals: ten times the reference, and more than OpenSpiel. In brackets: the quartiles."""
+now does {machine:.2f} times as much (median of the games), and by that the last ratio is corrected,
+as it is by the pace of the machine beside each game: one and the same game of OpenSpiel's is played
+beside all. Goals: ten times the reference, and more than OpenSpiel. In brackets: the quartiles."""
 
 
 def _write_ludemes(page: Page, data: dict[str, Any]) -> None:
