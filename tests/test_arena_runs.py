@@ -89,6 +89,21 @@ def test_the_policy_alone(game: Game, run: Path) -> None:
     assert found.simulations == 0
 
 
+def test_positions_are_evaluated_under_symmetries(game: Game, run: Path) -> None:
+    def count(options: str) -> int:
+        told = make_player(f"{run}:sims=8{options}", game).fork(1).describe()
+        return int(told["symmetries"])
+
+    assert [count(""), count(":symmetries=1"), count(":symmetries=99")] == [2, 1, 8]
+    with pytest.raises(SettingsError, match=r"symmetries in .* must be at least 1, not 0"):
+        count(":symmetries=0")
+    # Under all eight the middle of the first row is like the middle of any side.
+    found = omnilude.player(f"{run}:sims=8:symmetries=8").analyse(game.initial())
+    priors = {str(move.move): move.prior for move in found["x"].moves}
+    sides = [priors[f"(mark {cell})"] for cell in ("1 2", "2 1", "2 3", "3 2")]
+    assert sides == pytest.approx([sides[0]] * 4, rel=1e-3)
+
+
 def test_search_by_the_clock(game: Game, run: Path) -> None:
     for root in ("puct", "gumbel"):
         found = omnilude.player(f"{run}:time=0.01s:root={root}").analyse(game.initial())

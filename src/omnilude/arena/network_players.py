@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,9 +17,11 @@ from omnilude.games import Game
 from omnilude.search.evaluator import make_evaluator
 from omnilude.search.pool import Analysis, SearchPool
 from omnilude.search.settings import SearchSettings
+from omnilude.search.symmetric import SymmetricEvaluator
 
 if TYPE_CHECKING:
     from omnilude.encoding import Encoding
+    from omnilude.games.symmetry import Symmetry
     from omnilude.networks import Network
     from omnilude.search.evaluator import Evaluator
 
@@ -40,14 +43,16 @@ class SearchPlayer:
         seconds: float = 0,
         engine: str = "auto",
         evaluator: Evaluator | None = None,
+        symmetries: Sequence[Symmetry] = (),
         seed: int = 0,
         name: str = "network",
         origin: dict[str, Any] | None = None,
     ) -> None:
         """`seconds`: time for a move, instead of the simulations of the settings. An `evaluator`
-        that is given is used by all forks too: for matches in a single thread."""
+        that is given is used by all forks too: for matches in a single thread. `symmetries`: those
+        under which positions are evaluated; none: only as they are."""
         self.game, self.network, self.settings, self.seconds = game, network, settings, seconds
-        self.engine = engine
+        self.engine, self.symmetries = engine, symmetries
         self._given = self._evaluator = evaluator
         self.seed, self.name = seed, name
         self.origin = origin or {}
@@ -61,6 +66,9 @@ class SearchPlayer:
         if self._evaluator is None:
             self._evaluator = make_evaluator(self.network, engine=self.engine)
             self.engine = self._evaluator.engine.partition("-cuda")[0]
+            if self.symmetries:
+                encoding = cast("Encoding", self.network.encoding)
+                self._evaluator = SymmetricEvaluator(self._evaluator, encoding, self.symmetries)
         return self._evaluator
 
     @property
@@ -110,6 +118,7 @@ class SearchPlayer:
             replace(self.settings, simulations=fitting),
             engine=self.engine,
             evaluator=self._given,
+            symmetries=self.symmetries,
             seed=seed,
             name=self.name,
             origin=self.origin | ({"fitted_to_seconds": self.seconds} if self.seconds else {}),
@@ -123,6 +132,7 @@ class SearchPlayer:
             "kind": "search",
             **self.origin,
             "engine": self.engine,
+            "symmetries": max(1, len(self.symmetries)),
             "search": self.settings.to_dict(),
         }
 

@@ -8,6 +8,7 @@ runs/NAME                  the newest checkpoint of a run, 100 simulations a mov
 runs/NAME:sims=400         any field of SearchSettings may follow
 runs/NAME:time=1s          as many simulations as one game alone would have in a second
 runs/NAME:playouts=0       the network alone, without the playouts it was trained with
+runs/NAME:symmetries=1     every position evaluated once, not under two symmetries of the game
 runs/NAME:sims=0           the policy of the network, without search
 runs/NAME:step=2000        an earlier checkpoint of the run, or give its path
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 from omnilude.arena.players import Player, RandomPlayer, UctPlayer
 from omnilude.errors import CheckpointError, SettingsError
@@ -26,8 +27,14 @@ from omnilude.games.loading import load_text
 from omnilude.search.settings import SearchSettings, UctSettings, make_settings
 from omnilude.training.run import is_run, load_state
 
+if TYPE_CHECKING:
+    from omnilude.encoding import Encoding
+    from omnilude.games.symmetry import Symmetry
+
 SIMULATIONS = 100
 """Of a network's search, where nothing is said."""
+SYMMETRIES = 2
+"""Under so many symmetries of the game, where it has them, a position is evaluated."""
 FORMS = "random, uct:ITERATIONS, uct:SECONDSs, or the path of a run or checkpoint"
 ALIASES = {"sims": "simulations", "seconds": "time"}
 _SECONDS = re.compile(r"^(\d+(?:\.\d+)?|\.\d+)s$")
@@ -110,6 +117,7 @@ def _make_network_player(
         options.pop("simulations")
         _refuse(spec, options)
         return PolicyPlayer(game, checkpoint.network, engine=engine, name=spec, origin=origin)
+    symmetries = _whole(options.pop("symmetries", None), "symmetries", spec)
     # In a match other games come between two positions of a game: there is no tree to keep.
     defaults = {"simulations": SIMULATIONS, "reuse": False}
     # How many playouts a leaf gets, and what they count, is found while a network is trained.
@@ -122,10 +130,25 @@ def _make_network_player(
         SearchSettings.for_play(**values),
         seconds=0 if seconds is None else parse_seconds(seconds, spec),
         engine=engine,
+        symmetries=_choose_symmetries(
+            cast("Encoding", checkpoint.network.encoding), symmetries, spec
+        ),
         seed=seed,
         name=spec,
         origin=origin,
     )
+
+
+def _choose_symmetries(encoding: Encoding, count: int | None, spec: str) -> tuple[Symmetry, ...]:
+    """At most `count` of those that networks are shown in training; none if that is one."""
+    if count is not None and count < 1:
+        raise SettingsError(f"symmetries in {spec!r} must be at least 1, not {count}")
+    if count == 1 or (count is None and encoding.kind != "planes"):
+        return ()
+    from omnilude.training.batches import usable_symmetries
+
+    chosen = usable_symmetries(encoding.game)[: SYMMETRIES if count is None else count]
+    return chosen if len(chosen) > 1 else ()
 
 
 def find_checkpoint(path: Path, step: int | None = None) -> Path:

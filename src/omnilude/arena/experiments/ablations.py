@@ -21,7 +21,7 @@ from omnilude.arena.experiments.common import (
     match_part,
     train_part,
 )
-from omnilude.arena.experiments.p3 import GAZ_PLAY, PLANS, gaz_changes
+from omnilude.arena.experiments.p3 import GAZ_PLAY, PLANS, gaz_changes, list_folders
 from omnilude.arena.match import MatchSettings
 from omnilude.games import load
 
@@ -49,7 +49,7 @@ def count_inputs(game: str) -> dict[str, Any]:
 def main(
     game: Annotated[str, typer.Option()] = "connect-four",
     minutes: Annotated[float, typer.Option(help="Of each training.")] = 10.0,
-    games: Annotated[int, typer.Option(help="Of each match.")] = 100,
+    games: Annotated[int, typer.Option(help="Of each match.")] = 400,
     seeds: Annotated[str, typer.Option(help="One training of each variant for each.")] = "0",
     simulations: Annotated[int, typer.Option(help="In self-play of the variants.")] = 100,
     playing: Annotated[int, typer.Option(help="Simulations a move in the matches.")] = 100,
@@ -75,10 +75,17 @@ def main(
             changes = {"minutes": minutes, "seed": seed}
             if variant in VARIANTS:
                 changes |= {**gaz_changes(simulations), **VARIANTS[variant]}
-            folder = runs / f"ablation-{game}-{place}-{seed}"
+            # Ours is the same run as among P3's games.
+            folder = (
+                runs / f"ablation-{game}-{place}-{seed}"
+                if variant in VARIANTS
+                else list_folders(runs, game, seed)["ours"]
+            )
             label = f"seed {seed}/{variant}"
             train_part(file, f"{label}/training", game, folder, changes)
-            options = f":sims={playing}" + (GAZ_PLAY if variant in VARIANTS else "")
+            options = f":sims={playing}" + (
+                f"{GAZ_PLAY}:symmetries=1" if variant in VARIANTS else ""
+            )
             opponent = f"uct:{iterations}"
             match_part(
                 file,

@@ -1,6 +1,6 @@
 """P3's games: ours and GAZ, trained as long, against UCT and against each other (P3, section 4).
 
-    python -m omnilude.arena.experiments.p3 --minutes 10 --games 100
+    python -m omnilude.arena.experiments.p3 --minutes 10
 
 What is scaled down from P3: minutes instead of hours of training, on two cores instead of a
 graphics card; one training (--seeds for more) instead of three. What is scaled up: at least 100
@@ -91,6 +91,8 @@ def gaz_changes(simulations: int) -> dict[str, Any]:
 
 ALONE = "ours, no playouts"
 """Our network, searched without the playouts that it was trained with."""
+TIMED_BATCH = 16
+"""Games side by side in matches by time: trees of hundreds of thousands of nodes fill the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,9 @@ class Evaluation:
     """How long and how often; the defaults are the issue's."""
 
     minutes: float = 10.0
-    games: int = 100
+    games: int = 400
+    timed_games: int = 100
+    """Of a match by time, which takes so much longer."""
     simulations: int = 100
     iterations: int = 1000
     seconds: float = 1.0
@@ -136,19 +140,20 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
         budgets.append((f"{seconds} s, UCT {slow} s", f"time={seconds}s", f"uct:{slow}s"))
     matches = []
     for setting, budget, uct in budgets:
+        timed = {"games": how.timed_games, "batch": TIMED_BATCH} if "time" in budget else {}
         subjects = {"ours": f"ours:{budget}"}
         if "sims" in budget:  # how much of it is the network's, how much the playouts'
             subjects[ALONE] = f"ours:{budget}:playouts=0"
         subjects["GAZ"] = f"gaz:{budget}{GAZ_PLAY}"
         if plan.together:
             for subject, spec in {**subjects, "UCT": uct}.items():
-                matches.append(Match(setting, subject, (spec,), {"together": True}))
+                matches.append(Match(setting, subject, (spec,), {"together": True, **timed}))
             continue
         roles = {"roles": (plan.role,)} if plan.role else {}
         if plan.role:
             subjects["UCT"] = uct
         for subject, spec in subjects.items():
-            matches.append(Match(setting, subject, (spec, uct), roles))
+            matches.append(Match(setting, subject, (spec, uct), {**roles, **timed}))
     pair = (f"ours:sims={how.simulations}", f"gaz:sims={how.simulations}{GAZ_PLAY}")
     if plan.together:
         setting = f"{how.simulations} simulations, after 2 random moves"
@@ -203,7 +208,8 @@ def play_game(
 def main(
     only: Annotated[str, typer.Option(help="Games, separated by commas; all if empty.")] = "",
     minutes: Annotated[float, typer.Option(help="Of each training.")] = 10.0,
-    games: Annotated[int, typer.Option(help="Of each match.")] = 100,
+    games: Annotated[int, typer.Option(help="Of each match.")] = 400,
+    timed_games: Annotated[int, typer.Option(help="Of each match by time.")] = 100,
     seeds: Annotated[str, typer.Option(help="One training of each kind for each.")] = "0",
     simulations: Annotated[int, typer.Option(help="Of ours and GAZ, a move.")] = 100,
     iterations: Annotated[int, typer.Option(help="Of UCT, a move.")] = 1000,
@@ -221,6 +227,7 @@ def main(
     how = Evaluation(
         minutes=minutes,
         games=games,
+        timed_games=timed_games,
         simulations=simulations,
         iterations=iterations,
         seconds=seconds,
@@ -231,11 +238,9 @@ def main(
     file = ResultFile(output, "p3", asdict(how))
     numbers = [int(seed) for seed in seeds.split(",")]
     for seed in numbers:
-        for player in ("ours", "gaz"):
-            for name in chosen:
+        for name in chosen:  # one whole game after another: what was begun can be finished later
+            for player in ("ours", "gaz"):
                 train_player(file, name, player, how, seed, runs)
-    for seed in numbers:
-        for name in chosen:
             play_game(file, name, PLANS[name], how, seed, runs)
 
 
