@@ -153,7 +153,9 @@ def _write_throughput(page: Page, data: dict[str, Any], p3: dict[str, Any]) -> N
         page.add(
             f"{settings['game']}, {settings['simulations']} simulations a move; each line a "
             f"training run of {settings['seconds']:g} s. mctx + pgx with 32 channels and 2 blocks "
-            f"made {PEER_RATE} positions a second on such a machine."
+            f"made {PEER_RATE} positions a second on such a machine. *Self-play* is what all workers "
+            "would make, each with a core of its own, by the time that their work took; *with "
+            "learning* is what the run made on the two cores there were."
         )
     rows = []
     goals = {"default network": "≥ 600 positions/s", "32 channels, 2 blocks": f"≥ {3 * PEER_RATE}"}
@@ -172,6 +174,8 @@ def _write_throughput(page: Page, data: dict[str, Any], p3: dict[str, Any]) -> N
         "memory",
     ]
     page.table(head, rows)
+    if note := _limit_note(parts):
+        page.add(note)
     training = p3.get("parts", {}).get("connect-four/seed 0/training ours")
     if training is None:
         page.miss("memory of a 10-minute run")
@@ -182,12 +186,32 @@ def _write_throughput(page: Page, data: dict[str, Any], p3: dict[str, Any]) -> N
         )
 
 
+def _limit_note(parts: dict[str, Any]) -> str:
+    """What a cluster would wait for: one learner, which takes steps as positions come."""
+    counts = [n for n in (1, 2, 4, 8) if f"workers/{n}" in parts]
+    if not counts:
+        return ""
+    told = [parts[f"workers/{n}"] for n in counts]
+    per_step = sum(part["summary"]["positions"] / part["summary"]["steps"] for part in told)
+    per_step /= len(told)
+    steps = max(part["speed"]["steps_per_second"] for part in told)
+    drained = max(part["speed"]["share_drain"] for part in told)
+    enough = steps * per_step / told[0]["speed"]["selfplay_positions_per_second"]
+    return (
+        f"What limits a cluster: one learner makes at most {steps:.0f} steps a second here, one for "
+        f"every {per_step:.0f} positions, and so keeps pace with {steps * per_step:,.0f} positions "
+        f"a second, what {enough:.1f} workers with a core each make; more workers need a learner "
+        f"with more cores, or more positions a step. Handing over games and weights takes at most "
+        f"{drained:.1%} of a worker's time."
+    )
+
+
 def _write_tictactoe(page: Page, data: dict[str, Any]) -> None:
     page.add("## Does it learn? Tic-tac-toe")
     parts, settings = data.get("parts", {}), data.get("settings", {})
     if settings:
         page.add(
-            f"{settings['minutes']:g} minutes of training, then {settings['simulations']} "
+            f"Trained for {settings['minutes']:g} min, then {settings['simulations']} "
             "simulations a move. Goal: no game lost."
         )
     rows = []
