@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ EVERY = 12
 """One in so many recorded games is replayed here; `omnilude replay` does all."""
 OWN = {"Reversi": "othello"}
 """Our name where it is another."""
-NODES = 60_000
+NODES = int(os.environ.get("OMNILUDE_PERFT_NODES", "60000"))
 """Depths with more sequences than these are left to longer runs."""
 
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=MISSING)

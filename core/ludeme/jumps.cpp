@@ -49,8 +49,8 @@ struct Hop final : MovesNode {
     // Whether it goes over one piece right beside it, to the site beyond.
     bool is_plain() const { return has_between && !before_count && !after_count && !range; }
     bool excluded(const Context& c, int f) const {
-        return landing_check.excludes(c, ways.beyond(f)) ||
-               hurdle_check.excludes(c, ways.beside(f));
+        return (landing_check.known() && landing_check.excludes(c, ways.beyond(c, f))) ||
+               (hurdle_check.known() && hurdle_check.excludes(c, ways.beside(c, f)));
     }
 
     bool is_hurdle(Context& c) const { return has_between ? hurdle && hurdle->eval(c) : true; }
@@ -239,18 +239,24 @@ struct Hop final : MovesNode {
         SiteSet hurdles, landings;
         hurdle_check.all_passing(c, hurdles);
         landing_check.all_passing(c, landings);
-        const uint32_t words = ways.words();
+        // In stacks it remains to be seen whose piece is on top.
+        if (ways.keep_leaping(c, hurdles, landings, sites) && !c.state.stacking()) return;
         const auto count = static_cast<int>(c.program.board.tables[kind].count);
-        sites.each(words, [&](int site) {
-            if (site >= count) return;
-            const uint64_t *beside = ways.beside(site), *beyond = ways.beyond(site);
-            uint64_t over = 0, to = 0;
-            for (uint32_t w = 0; w < words; ++w) {
-                over |= beside[w] & hurdles.bits[w];
-                to |= beyond[w] & landings.bits[w];
-            }
-            if (!over || !to) sites.remove(static_cast<uint32_t>(site));
+        sites.each(ways.words(), [&](int site) {
+            if (site < count && !can_leap(c, site, hurdles, landings))
+                sites.remove(static_cast<uint32_t>(site));
         });
+    }
+    // Whether a ray has a hurdle and then a landing, as far as the checks tell.
+    bool can_leap(const Context& c, int site, const SiteSet& hurdles,
+                  const SiteSet& landings) const {
+        const auto leaps = ways.leaps(c, site);
+        for (size_t n = 0; n < leaps.size(); n += 2)
+            if (hurdles.has(static_cast<uint32_t>(leaps[n])) &&
+                landings.has(static_cast<uint32_t>(leaps[n + 1])) &&
+                !hurdle_check.excludes_top(c, leaps[n]))
+                return true;
+        return false;
     }
     bool is_rare() const override {
         return starts_here && (hurdle_check.known() || landing_check.known());

@@ -37,6 +37,10 @@ struct Step final : MovesNode {
           precheck(r.program, ways, to_test.get(), &Registers::to),
           starts_here(starts_at_register(from)) {}
 
+    bool is_excluded(const Context& c, int f) const {
+        return precheck.known() && precheck.excludes(c, ways.beside(c, f));
+    }
+
     // A start that fails its test is left in the register, for what is listed next.
     bool leaves_start() const { return from_test && !starts_here; }
     int64_t most_draws(const Program&, int piece, int site) const override {
@@ -91,7 +95,7 @@ struct Step final : MovesNode {
     template <class Wanted>
     bool ends_on(Context& c, Wanted&& wanted) const {
         const int f = from->eval(c);
-        if (!on_board(c.program, kind, f) || precheck.excludes(c, ways.beside(f))) return false;
+        if (!on_board(c.program, kind, f) || is_excluded(c, f)) return false;
         WayBuffer buffer;
         const auto ends = ways.steps(c, f, buffer);
         if (std::none_of(ends.begin(), ends.end(), wanted)) return false;
@@ -107,8 +111,7 @@ struct Step final : MovesNode {
         return false;
     }
     bool rules_out(const Context& c, int site) const override {
-        return starts_here && on_board(c.program, kind, site) &&
-               precheck.excludes(c, ways.beside(site));
+        return starts_here && on_board(c.program, kind, site) && is_excluded(c, site);
     }
     bool any(Context& c) const override {
         return ends_on(c, [](int) { return true; });
@@ -132,7 +135,7 @@ struct Step final : MovesNode {
     void eval(Context& c, MoveList& out) const override {
         const int f = from->eval(c);
         if (!on_board(c.program, kind, f)) return;
-        if (!from_test && precheck.excludes(c, ways.beside(f))) return;
+        if (!from_test && is_excluded(c, f)) return;
         WayBuffer buffer;
         const auto ends = ways.steps(c, f, buffer);
         const int given = level ? level->eval(c) : -1;

@@ -66,7 +66,7 @@ struct Context {
         int32_t ends[most];  // of each one's draws, counted on from the one before
         uint16_t places[most];
     };
-    Candidates candidates[2];
+    Candidates candidates[4];
     uint32_t changes = 1;
     Scalars& scalars() const { return state.scalars(); }
 };
@@ -81,6 +81,10 @@ struct IntNode {
     virtual Slot slot() const { return nullptr; }
     // Whether it is the owner of the site in a register, or of what is on top there.
     virtual bool is_owner_at(Kind&, Slot&) const { return false; }
+    // Whether it is the piece on the site in a register, where there are no stacks.
+    virtual bool is_piece_at(Kind&, Slot&) const { return false; }
+    // By owner: the piece that it is, if it is that of the mover; or null.
+    virtual const std::vector<int32_t>* piece_of_mover() const { return nullptr; }
     // Whether it is more than 0, which may be known sooner than how much.
     virtual bool is_positive(Context& c) const { return eval(c) > 0; }
 };
@@ -183,7 +187,7 @@ struct MovesNode {
     // True only if it has no move when a site is in the register `from`.
     virtual bool rules_out(const Context&, int /*site*/) const { return false; }
     // Whether that can be expected of most sites; then takes those out of a set of sites of its
-    // kind, all at once.
+    // kind with the mover's pieces, all at once.
     virtual bool is_rare() const { return false; }
     virtual void drop_ruled_out(const Context&, SiteSet&) const {}
 

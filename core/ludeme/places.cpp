@@ -112,6 +112,42 @@ class TrackFinder {
     std::vector<std::vector<int32_t>> first_;  // by track and site
 };
 
+// In stacks the piece at the bottom, unless a level is given.
+struct PieceAt final : IntNode {
+    Kind kind;
+    IntPtr site, level;
+    bool stacks;
+    explicit PieceAt(Reader& r)
+        : kind(r.kind()), site(r.integer()), level(r.integer()), stacks(r.program.wants.stacking) {}
+    bool is_piece_at(Kind& k, Slot& s) const override {
+        k = kind;
+        s = site->slot();
+        return s && !stacks;
+    }
+    int eval(Context& c) const override {
+        const int place = c.state.place_anywhere(kind, site->eval(c));
+        if (place < 0) return 0;
+        if (!c.state.stacking()) return c.state.what(place);
+        const int l = level ? level->eval(c) : 0;
+        return l < 0 ? c.state.what(place) : c.state.what(place, l);
+    }
+};
+
+struct PieceOf final : IntNode {
+    std::vector<int32_t> by_owner;
+    int role;
+    explicit PieceOf(Reader& r) : by_owner(r.numbers()), role(r.number()) {}
+    const std::vector<int32_t>* piece_of_mover() const override {
+        return role == static_cast<int>(Role::Mover) ? &by_owner : nullptr;
+    }
+    int eval(Context& c) const override {
+        const int owner = c.program.id_of(c, role);
+        return owner >= 0 && static_cast<size_t>(owner) < by_owner.size()
+                   ? by_owner[static_cast<size_t>(owner)]
+                   : -1;
+    }
+};
+
 }  // namespace
 
 void add_site_functions(Makers<IntPtr>& m) {
@@ -131,18 +167,7 @@ void add_site_functions(Makers<IntPtr>& m) {
             r, true, [](const State& s, int p) { return s.value(p); },
             [](const State& s, int p, int l) { return s.value(p, l); });
     };
-    // In stacks the piece at the bottom, unless a level is given.
-    m["what"] = [](Reader& r) {
-        const Kind kind = r.kind();
-        auto site = r.integer(), level = r.integer();
-        return make_int([=, site = std::move(site), level = std::move(level)](Context& c) {
-            const int place = c.state.place_anywhere(kind, site->eval(c));
-            if (place < 0) return 0;
-            if (!c.state.stacking()) return c.state.what(place);
-            const int l = level ? level->eval(c) : 0;
-            return l < 0 ? c.state.what(place) : c.state.what(place, l);
-        });
-    };
+    m["what"] = [](Reader& r) { return IntPtr(std::make_unique<PieceAt>(r)); };
     m["topLevel"] = [](Reader& r) {
         const Kind kind = r.kind();
         auto site = r.integer();
@@ -197,16 +222,7 @@ void add_site_functions(Makers<IntPtr>& m) {
             return off;
         });
     };
-    m["id"] = [](Reader& r) {  // by name and role: components of each owner
-        const std::vector<int32_t> by_owner = r.numbers();
-        const int role = r.number();
-        return make_int([by_owner, role](Context& c) {
-            const int owner = c.program.id_of(c, role);
-            return owner >= 0 && static_cast<size_t>(owner) < by_owner.size()
-                       ? by_owner[static_cast<size_t>(owner)]
-                       : -1;
-        });
-    };
+    m["id"] = [](Reader& r) { return IntPtr(std::make_unique<PieceOf>(r)); };
     m["handSite"] = [](Reader& r) {
         auto who = r.integer(), index = r.integer();
         return make_int([who = std::move(who), index = std::move(index)](Context& c) {

@@ -153,7 +153,10 @@ class Program {
     void compute_stalemate(Context& c) const;
 
     // --- roles ---
-    int id_of(const Context& c, int role) const;
+    int id_of(const Context& c, int role) const {
+        return role == static_cast<int>(Role::Mover) ? c.scalars().mover : find_id(c, role);
+    }
+    int find_id(const Context& c, int role) const;
     uint32_t ids_of(const Context& c, int role) const;  // bits
     bool has_teams() const { return wants.teams; }
 

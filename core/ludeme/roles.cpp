@@ -3,7 +3,7 @@
 
 namespace omnilude::ludeme {
 
-int Program::id_of(const Context& c, int role) const {
+int Program::find_id(const Context& c, int role) const {
     const Scalars& k = c.scalars();
     if (role <= 16) return role;
     if (role < static_cast<int>(Role::TeamMover)) return role - static_cast<int>(Role::Team1) + 1;

@@ -216,6 +216,20 @@ void add_comparison(Makers<BoolPtr>& m, const char* name, F f) {
     };
 }
 
+// Whether the piece on the site in a register is the mover's of a name.
+struct MoversPieceAt final : BoolNode {
+    Kind kind;
+    Slot slot;
+    std::vector<int32_t> by_owner;
+    bool wanted;
+    bool eval(Context& c) const override {
+        const int place = c.state.place_anywhere(kind, c.registers.*slot);
+        const auto mover = static_cast<size_t>(c.scalars().mover);
+        const int piece = mover < by_owner.size() ? by_owner[mover] : -1;
+        return ((place < 0 ? 0 : c.state.what(place)) == piece) == wanted;
+    }
+};
+
 template <class F>
 void add_equality(Makers<BoolPtr>& m, const char* name, F f, bool equal) {
     m[name] = [f, equal](Reader& r) -> BoolPtr {
@@ -226,6 +240,13 @@ void add_equality(Makers<BoolPtr>& m, const char* name, F f, bool equal) {
         if (a->is_owner_at(owned->kind, owned->slot) && b->is_steady()) {
             owned->who = std::move(b);
             return owned;
+        }
+        auto movers = std::make_unique<MoversPieceAt>();
+        if (!a->is_piece_at(movers->kind, movers->slot)) std::swap(a, b);
+        if (a->is_piece_at(movers->kind, movers->slot) && b->piece_of_mover()) {
+            movers->by_owner = *b->piece_of_mover();
+            movers->wanted = equal;
+            return movers;
         }
         return make_bool([a = std::move(a), b = std::move(b), f](Context& c) {
             const int x = a->eval(c);

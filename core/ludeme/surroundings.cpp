@@ -261,7 +261,7 @@ void add_surroundings(Makers<RegionPtr>& m) {
             for (uint32_t w = 0; w < words; ++w) pieces.bits[w] = ~empty.bits[w];
             keep_board(c.program, kind, pieces);
             pieces.each(words, [&](int site) {
-                const uint64_t* around = ways->beside(site);
+                const uint64_t* around = ways->beside(c, site);
                 for (uint32_t w = 0; w < ways->words(); ++w) out.bits[w] |= around[w];
             });
             for (uint32_t w = 0; w < words; ++w) out.bits[w] &= empty.bits[w];

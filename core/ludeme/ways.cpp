@@ -42,22 +42,78 @@ Ways::Ways(Program& program, Kind kind, DirectionsPtr node)
         tables_[n].node = choices[n];
         fill(program, tables_[n]);
     }
-    if (std::any_of(tables_.begin(), tables_.end(), [](const Table& t) { return !t.known; }))
-        return;
-    beside_.assign(size_t{sites_} * words_, 0);
+    if (std::all_of(tables_.begin(), tables_.end(), [](const Table& t) { return t.known; }))
+        find_sets(program);
+}
+
+void Ways::find_sets(const Program& program) {
+    std::vector<std::vector<uint32_t>> groups;  // by table: which variant
+    for (size_t piece = 0; piece < program.board.components.size(); ++piece) {
+        std::vector<uint32_t> variants;
+        for (const Table& t : tables_) variants.push_back(t.variants[piece]);
+        const auto at = std::find(groups.begin(), groups.end(), variants);
+        groups_.push_back(static_cast<uint32_t>(at - groups.begin()));
+        if (at == groups.end()) groups.push_back(std::move(variants));
+    }
+    if (groups.size() <= 1) groups_.clear();
+    beside_.assign(groups.size() * sites_ * words_, 0);
     beyond_ = beside_;
-    for (const Table& t : tables_)
-        for (size_t n = 0; n + 1 < t.steps.start.size(); ++n) {
-            auto add = [&](std::vector<uint64_t>& sets, int s) {
-                sets[n % sites_ * words_ + static_cast<size_t>(s >> 6)] |= uint64_t{1} << (s & 63);
-            };
-            for (int s : t.steps[n]) add(beside_, s);
-            for (int number : t.rays[n]) {
+    std::vector<int32_t> leaps;
+    for (size_t row = 0; row < groups.size() * sites_; ++row) {
+        auto add = [&](std::vector<uint64_t>& sets, int s) {
+            sets[row * words_ + static_cast<size_t>(s >> 6)] |= uint64_t{1} << (s & 63);
+        };
+        leaps.clear();
+        for (size_t n = 0; n < tables_.size(); ++n) {
+            const size_t entry = size_t{groups[row / sites_][n]} * sites_ + row % sites_;
+            for (int s : tables_[n].steps[entry]) add(beside_, s);
+            for (int number : tables_[n].rays[entry]) {
                 const auto sites = ray(program, kind_, number);
                 if (sites.size() > 1) add(beside_, sites[1]);
-                if (sites.size() > 2) add(beyond_, sites[2]);
+                if (sites.size() <= 2) continue;
+                add(beyond_, sites[2]);
+                leaps.insert(leaps.end(), {sites[1], sites[2]});
             }
         }
+        add_list(leaps_, leaps);
+    }
+    find_shifts(program);
+}
+
+void Ways::find_shifts(const Program& program) {
+    const size_t groups =
+        groups_.empty() ? 1 : *std::max_element(groups_.begin(), groups_.end()) + size_t{1};
+    shifts_.assign(groups, Shifts(words_));
+    for (size_t row = 0; row < groups * sites_; ++row) {
+        const auto leaps = leaps_[row];
+        for (size_t n = 0; n < leaps.size(); n += 2)
+            shifts_[row / sites_].add(static_cast<int>(row % sites_), leaps[n], leaps[n + 1]);
+    }
+    if (!std::all_of(shifts_.begin(), shifts_.end(), [](const auto& one) { return one.known(); }))
+        shifts_.clear();
+    owner_groups_.assign(program.layout.owners, groups == 1 ? 0 : -2);
+    for (size_t piece = 0; piece < groups_.size(); ++piece) {
+        int& group = owner_groups_[program.board.owners[piece]];
+        const auto own = static_cast<int>(groups_[piece]);
+        group = group == -2 || group == own ? own : -1;
+    }
+}
+
+bool Ways::keep_leaping(const Context& c, const SiteSet& over, const SiteSet& to,
+                        SiteSet& sites) const {
+    if (shifts_.empty()) return false;
+    uint64_t starts[max_words];
+    std::fill_n(starts, words_, 0);
+    // In stacks the piece on top, which may be another's, decides on directions.
+    const int group = groups_.empty()      ? 0
+                      : c.state.stacking() ? -1
+                                           : owner_groups_[static_cast<size_t>(c.scalars().mover)];
+    for (size_t n = 0; n < shifts_.size(); ++n)
+        if (group < 0 || n == static_cast<size_t>(group))
+            shifts_[n].find_starts(over.bits, to.bits, starts);
+    if (sites_ % 64) starts[words_ - 1] |= ~uint64_t{0} << sites_ % 64;  // what is not on the board
+    for (uint32_t w = 0; w < words_; ++w) sites.bits[w] &= starts[w];
+    return true;
 }
 
 namespace {
@@ -122,9 +178,7 @@ const Ways::Table& Ways::table(Context& c) const {
 
 size_t Ways::entry(const Context& c, const Table& table, int site) const {
     if (!table.facing) return static_cast<size_t>(site);
-    const int place = c.state.place_anywhere(kind_, site);
-    const int piece = place < 0 ? 0 : c.state.what(place);
-    return size_t{table.variants[static_cast<size_t>(piece)]} * sites_ + static_cast<size_t>(site);
+    return size_t{table.variants[piece_at(c, site)]} * sites_ + static_cast<size_t>(site);
 }
 
 template <class Find>
@@ -261,11 +315,14 @@ Precheck::Precheck(const Program& program, const Ways& ways, const BoolNode* tes
     : words_(ways.words()) {
     const Kind kind = ways.kind();
     const bool sites_are_places = program.layout.layer[kind] == 0;
-    if (!test || !sites_are_places || !ways.beside(0) || program.wants.count) return;
+    if (!test || !sites_are_places || !ways.has_sets() || program.wants.count) return;
     if (program.layout.hands && kind != program.board.kind) return;
     hints_ = test->hints(slot, kind);
     // Sets of owners tell who is on top only where there is one piece on a place.
-    if (program.wants.stacking) hints_ &= ~MustNotBeOwn;
+    if (program.wants.stacking && hints_ & MustNotBeOwn) {
+        hints_ &= ~MustNotBeOwn;
+        looks_at_top_ = true;
+    }
 }
 
 }  // namespace omnilude::ludeme

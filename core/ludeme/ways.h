@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ludeme/nodes.h"
+#include "ludeme/shifts.h"
 
 namespace omnilude::ludeme {
 
@@ -36,10 +37,24 @@ class Ways {
     }
     // False only if no ray from one site has the other on it.
     bool may_reach(Context& c, int from, int to) const;
-    // All sites that a piece may come to from a site by one step, or by two straight on, as sets of
-    // words; null where that is not known.
-    const uint64_t* beside(int site) const { return set_at(beside_, site); }
-    const uint64_t* beyond(int site) const { return set_at(beyond_, site); }
+    // Whether it is known what is around a site whatever happens: the next three.
+    bool has_sets() const { return !beside_.empty(); }
+    // All sites that the piece on a site may come to by one step, or by two straight on, as sets of
+    // words.
+    const uint64_t* beside(const Context& c, int site) const {
+        return beside_.data() + row(c, site) * words_;
+    }
+    const uint64_t* beyond(const Context& c, int site) const {
+        return beyond_.data() + row(c, site) * words_;
+    }
+    // The first and the second site straight on of one ray after another.
+    std::span<const int32_t> leaps(const Context& c, int site) const {
+        return leaps_[row(c, site)];
+    }
+    // Keeps in a set of sites of the mover's pieces only those with two steps straight on, over a
+    // site of one set to one of another; false: it cannot be told by shifts.
+    bool keep_leaping(const Context& c, const SiteSet& over, const SiteSet& to,
+                      SiteSet& sites) const;
     uint32_t words() const { return words_; }
     // Never less than there are, for any piece or site where it is -1; -1: not known.
     int most_steps(int piece, int site) const { return most(&Table::steps, piece, site); }
@@ -65,9 +80,16 @@ class Ways {
                                      Find&& find) const;
     size_t entry(const Context& c, const Table& table, int site) const;
     int most(Lists Table::* lists, int piece, int site) const;
-    const uint64_t* set_at(const std::vector<uint64_t>& sets, int site) const {
-        return sets.empty() ? nullptr : sets.data() + static_cast<size_t>(site) * words_;
+    size_t row(const Context& c, int site) const {
+        if (groups_.empty()) return static_cast<size_t>(site);
+        return size_t{groups_[piece_at(c, site)]} * sites_ + static_cast<size_t>(site);
     }
+    size_t piece_at(const Context& c, int site) const {
+        const int place = c.state.place_anywhere(kind_, site);
+        return place < 0 ? 0 : static_cast<size_t>(c.state.what(place));
+    }
+    void find_sets(const Program& program);
+    void find_shifts(const Program& program);
     template <class Count>
     int greatest(int piece, int site, Count&& count) const;
     void fill(Program& program, Table& table) const;
@@ -76,7 +98,13 @@ class Ways {
     uint32_t sites_, words_;
     DirectionsPtr node_;
     std::vector<Table> tables_;
+    // At [group, site]; a group is of components with the same directions.
+    std::vector<uint32_t> groups_;  // by component; empty: one for all
     std::vector<uint64_t> beside_, beyond_;
+    Lists leaps_;
+    std::vector<Shifts> shifts_;  // of leaps, by group; empty: not known
+    std::vector<int>
+        owner_groups_;  // by owner; negative: its pieces are of several, or there are none
 };
 
 // Rules out sites by what must be on them for a test to hold, before anything is evaluated.
@@ -98,6 +126,10 @@ class Precheck {
     bool excludes_site(const Context& c, int site) const {
         return hints_ && !(passing(c, static_cast<uint32_t>(site) >> 6) >> (site & 63) & 1);
     }
+    // Of a site that is in `all_passing`: whether the piece on top of it does not pass.
+    bool excludes_top(const Context& c, int site) const {
+        return looks_at_top_ && c.state.owner_of(c.state.what(site)) == c.scalars().mover;
+    }
 
   private:
     uint64_t passing(const Context& c, uint32_t word) const {
@@ -110,6 +142,7 @@ class Precheck {
         return bits;
     }
     int hints_ = 0;
+    bool looks_at_top_ = false;  // in stacks: it must not be the mover's
     uint32_t words_;
 };
 
