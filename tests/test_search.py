@@ -72,6 +72,7 @@ def test_visits_are_those_of_the_reference(name: str, root: str) -> None:
         temperature_moves=5,
         final_temperature=0.3,
         considered=4,
+        policy_temperature=1.3,
     )  # type: ignore[arg-type]
     states = [random_state(game, plies, seed=plies) for plies in (0, 3, 7, 12)]
     choosing = [s for s in states if any(len(s.legal(role)) > 1 for role in game.players)]

@@ -41,6 +41,7 @@ SearchSettings read_settings(const nb::dict& values) {
     read("considered", s.considered);
     read("c_visit", s.c_visit);
     read("c_scale", s.c_scale);
+    read("policy_temperature", s.policy_temperature);
     read("noise_fraction", s.noise_fraction);
     read("noise_total", s.noise_total);
     read("temperature", s.temperature);

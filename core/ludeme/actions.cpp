@@ -364,6 +364,7 @@ void note(Applied& applied, const Action& a) {
     applied.swap |= swap;
     if (a.decision) {
         if (!pass) applied.other_decision = true;
+        if (!swap) applied.beside_swap = true;
         if (!applied.decided) {
             applied.decided = true;
             applied.level_from = a.level_from, applied.level_to = a.level_to;

@@ -13,10 +13,12 @@ struct Consequence {
     explicit Consequence(Reader& r) : node(r.moves()) {}
     int count() const { return node ? 1 : 0; }
     // To the moves of a list that came after `before`; they are made by the mover.
-    void attach(Context& c, MoveList& list, uint32_t before, bool set_mover = true) const {
+    void attach(Context& c, MoveList& list, uint32_t before, bool set_mover = true,
+                bool own = false) const {
         uint32_t n = before == none ? list.first : c.arena.move(before).next;
         for (; n != none; n = c.arena.move(n).next) {
             if (node) c.arena.append_then(n, node.get());
+            if (node && !own && c.arena.move(n).twin) c.arena.append_then(n, node.get());
             if (set_mover) c.arena.move(n).mover = static_cast<int16_t>(c.scalars().mover);
         }
     }

@@ -404,6 +404,7 @@ struct Flip final : MovesNode {
 };
 
 struct Sow final : MovesNode {
+    static constexpr int most_skipped = 10000;  // holes in a row, then one is sown all the same
     Kind kind;
     IntPtr start, count, per_hole;
     std::vector<int32_t> tracks;  // by owner, or one for all
@@ -496,7 +497,7 @@ struct Sow final : MovesNode {
             }
             int t = e[i].next;
             g.to = t;
-            if (skip && skipped < static_cast<int>(2 * e.size()) && skip->eval(c)) {
+            if (skip && skipped < most_skipped && skip->eval(c)) {
                 ++skipped;
                 i = static_cast<size_t>(e[i].next_index);
                 continue;
@@ -530,7 +531,7 @@ struct Sow final : MovesNode {
         Context& trial = sown.context;
         Applied applied;
         apply_move(trial, move, false, applied);
-        for (size_t n = 0; n <= e.size(); ++n) {
+        for (size_t n = 0; n < e.size(); ++n) {
             if (test && !test->eval(trial)) break;
             trial.registers.from = s;
             MoveList found;

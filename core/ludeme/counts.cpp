@@ -29,6 +29,7 @@ struct PieceCount {
     bool named;
     RegionPtr in;
     BoolPtr test;
+    std::vector<uint64_t> elsewhere;  // places of the board that are not of its own kind
 };
 
 std::shared_ptr<PieceCount> read_piece_count(Reader& r) {
@@ -40,7 +41,32 @@ std::shared_ptr<PieceCount> read_piece_count(Reader& r) {
     p->components = r.numbers();
     p->in = r.region();
     p->test = r.boolean();
+    const Board& board = r.program.board;
+    p->elsewhere.assign(r.program.words(), 0);
+    for (uint32_t k = 0; k < kinds; ++k)
+        for (uint32_t n = 0; n < r.program.layout.layer_size[k]; ++n) {
+            const bool in_hand = n < board.container_of.size() && board.container_of[n] != 0;
+            if (k == static_cast<uint32_t>(board.kind) || in_hand) continue;
+            const uint32_t place = r.program.layout.layer[k] + n;
+            p->elsewhere[place >> 6] |= uint64_t{1} << (place & 63);
+        }
     return p;
+}
+
+// Where pieces of a kind that is not named stand on another than the board's, the reference system
+// asks for what is on the site of the board's own kind with that number; every number once.
+int named_place(const Context& c, uint32_t n) {
+    const Board& board = c.program.board;
+    const bool in_hand = n < board.container_of.size() && board.container_of[n] != 0;
+    const Kind kind = in_hand ? Cell : board.kind;
+    if (n >= c.program.layout.layer_size[kind]) return -1;
+    return static_cast<int>(c.program.layout.layer[kind] + n);
+}
+
+bool meets(const uint64_t* places, const std::vector<uint64_t>& others) {
+    uint64_t both = 0;
+    for (size_t w = 0; w < others.size(); ++w) both |= places[w] & others[w];
+    return both != 0;
 }
 
 // Places with a piece of an owner: everywhere, or on the sites of the board of one kind.
@@ -63,11 +89,14 @@ int count_pieces(Context& c, const PieceCount& p, bool any) {
         ids = c.program.ids_of(c, p.role);
     } else {
         const int id = p.of->eval(c);
-        ids = id >= 0 ? 1u << id : 0;
+        ids = id >= 0 && id < 32 ? 1u << id : 0;
     }
     const State& s = c.state;
     const Layout& layout = c.program.layout;
-    if (!p.in && !p.test && !p.named && !s.stacking() && !layout.wants.count) {
+    bool by_number = false;
+    for (uint32_t owner = 0; owner < layout.owners && p.kind < 0; ++owner)
+        by_number |= (ids >> owner & 1) && meets(s.owned(owner), p.elsewhere);
+    if (!by_number && !p.in && !p.test && !p.named && !s.stacking() && !layout.wants.count) {
         int total = 0;
         for (uint32_t owner = 0; owner < layout.owners; ++owner)
             if (ids >> owner & 1) total += count_owned(c, owner, p.kind);
@@ -84,6 +113,8 @@ int count_pieces(Context& c, const PieceCount& p, bool any) {
     for (uint32_t owner = 0; owner < layout.owners; ++owner) {
         if (!(ids >> owner & 1)) continue;
         const uint64_t* places = s.owned(owner);
+        SiteSet seen;
+        if (by_number) seen.clear(c.program.words());
         for (uint32_t k = 0; k < kinds; ++k) {
             if (!layout.layer_size[k]) continue;
             if (p.kind >= 0 && static_cast<int>(k) != p.kind) continue;
@@ -93,7 +124,12 @@ int count_pieces(Context& c, const PieceCount& p, bool any) {
                 if (p.kind >= 0 && n >= c.program.board.tables[k].count) continue;
                 if (p.in && !inside.has(n)) continue;
                 c.registers.site = static_cast<int>(n);
-                const int at = static_cast<int>(place);
+                int at = static_cast<int>(place);
+                if (by_number) {
+                    at = seen.has(n) ? -1 : named_place(c, n);
+                    seen.add(n);
+                    if (at < 0) continue;
+                }
                 if (!s.stacking()) {
                     const int who = s.who(at);
                     if (!(ids >> who & 1) || !fits(s.what(at))) continue;
@@ -411,9 +447,10 @@ void add_count_functions(Makers<IntPtr>& m) {
         return make_int([=, from = std::move(from), to = std::move(to),
                          region = std::move(region)](Context& c) {
             const int a = from->eval(c);
-            if (a < 0) return 0;
+            if (!on_board(c.program, kind, a)) return 0;
             SiteSet sites;
             gather(c, to.get(), region.get(), sites);
+            keep_board(c.program, kind, sites);
             if (sites.empty(c.program.words())) return 0;
             const SiteTables& t = c.program.board.tables[kind];
             int least = std::numeric_limits<int>::max();

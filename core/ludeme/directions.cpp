@@ -109,9 +109,11 @@ struct Relatives final : DirectionsNode {
     void eval(Context& c, Kind kind, int site, int given,
               std::vector<int32_t>& out) const override {
         if (!on_board(c.program, kind, site)) return;
+        const int place = c.state.place(kind, site);
+        // Where nobody stands there is no forward.
+        if (given < 0 && (place < 0 || c.state.what(place) == 0)) return;
         const auto known = supported(c.program, kind, relation, site, by_site);
         int facing = given >= 0 ? given : facing_of(c, kind, site);
-        const int place = c.state.place(kind, site);
         for (int n = place < 0 ? 0 : c.state.rotation(place); n > 0; --n) {
             const int next = turn_until(known, compass_index(facing), 1);
             if (next >= 0) facing = next;
@@ -129,6 +131,7 @@ struct Relatives final : DirectionsNode {
 
     void find(const Program& program, Kind kind, int site, int facing,
               std::vector<int32_t>& out) const override {
+        if (facing < 0) return;
         const auto known = supported(program, kind, relation, site, by_site);
         for (int symbol : list) add(known, facing, static_cast<Relative>(symbol), out);
     }

@@ -45,7 +45,9 @@ uint32_t Program::draw_number(Context& c, const DrawSource& source, int64_t numb
     const bool drawn = source.node->draw(c, number, found);
     c.registers = before;
     if (!drawn) return none;
-    for (int n = source.following; n-- > 0;) c.arena.append_then(found.first, source.follows[n]);
+    for (int n = source.following; n-- > 0;)
+        for (int times = c.arena.move(found.first).twin ? 2 : 1; times > 0; --times)
+            c.arena.append_then(found.first, source.follows[n]);
     return passes_meta(c, found.first) ? found.first : none;
 }
 

@@ -53,7 +53,10 @@ struct ForEachPiece final : MovesNode {
             for (uint32_t site = 0; site < layout.layer_size[kind]; ++site) {
                 const bool away = kind == Cell && site < board.container_of.size() &&
                                   board.container_of[site] != 0;
-                const bool inside = container == 0 ? site < board.tables[kind].count && !away
+                // Of all kinds, only as many sites count as there are of the board's own.
+                const uint32_t count = std::min(board.tables[kind].count,
+                                                board.tables[on < 0 ? board.kind : kind].count);
+                const bool inside = container == 0 ? site < count && !away
                                                    : kind == Cell && site >= box.first_site &&
                                                          site < box.first_site + box.sites;
                 if (inside) site_at[layout.layer[kind] + site] = static_cast<int32_t>(site);

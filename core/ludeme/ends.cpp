@@ -14,7 +14,7 @@ struct Plain final : EndRule {
     int role;
     Outcome outcome;
     Plain(Reader& r) : role(r.number()), outcome(static_cast<Outcome>(r.number())) {}
-    Result eval(Context&) const override { return {true, role, outcome}; }
+    Result eval(Context&) const override { return {true, role, outcome, true}; }
 };
 
 struct IfEnd final : EndRule {
@@ -27,14 +27,17 @@ struct IfEnd final : EndRule {
     }
     Result eval(Context& c) const override {
         if (!test->eval(c)) return {};
-        if (subs.empty()) return result ? result->eval(c) : Result{};
+        Result found;
+        if (subs.empty() && result) found = result->eval(c);
         for (const auto& sub : subs) {
-            const Result found = sub->eval(c);
-            if (found.given) return found;
+            found = sub->eval(c);
+            if (found.met) return found;
         }
         // A score beside other conditions is never taken.
-        if (result && dynamic_cast<const Plain*>(result.get())) return result->eval(c);
-        return {};
+        if (!subs.empty() && result && dynamic_cast<const Plain*>(result.get()))
+            found = result->eval(c);
+        found.met = true;
+        return found;
     }
 };
 
@@ -56,7 +59,7 @@ struct ForEachEnd final : EndRule {
             c.registers.player = p;
             if (test->eval(c)) apply_result(c, result_role, outcome);
         }
-        return {};
+        return Result::done();
     }
 };
 
@@ -79,7 +82,7 @@ struct ByScore final : EndRule {
                 c.state.score(static_cast<uint32_t>(p)) = value;
         }
         score_game(c, misere);
-        return {};
+        return Result::done();
     }
 };
 

@@ -300,8 +300,8 @@ struct Leap final : MovesNode {
         const int place = c.state.place(kind, f);
         const int piece = c.state.what(place);
         if (!piece) return true;
-        int facing = c.program.board.components[static_cast<size_t>(piece)].facing;
-        if (facing < 0) facing = direction::N;
+        const int facing = c.program.board.components[static_cast<size_t>(piece)].facing;
+        if (facing < 0) return true;
         const SiteTables& tables = c.program.board.tables[kind];
         const int rows = tables.row[static_cast<size_t>(t)] - tables.row[static_cast<size_t>(f)];
         const int columns =

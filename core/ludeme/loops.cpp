@@ -109,6 +109,9 @@ struct ForEachDirection final : MovesNode {
             for (int d : c.program.board.tables[kind].supported[0])
                 for (int t : steps_of(c.program, kind, g.from, d))
                     if (t == g.to) facing = d;
+        // Else it is that of the piece, wherever the ray begins.
+        if (facing < 0) facing = c.program.board.components[static_cast<size_t>(piece)].facing;
+        if (facing < 0) facing = static_cast<int>(direction::N);
         const Keep keep_to(g.to), keep_between(g.between);
         const uint32_t before = out.last;
         for (int d : DirectionList(c, *directions, kind, f, facing))

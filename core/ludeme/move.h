@@ -76,6 +76,7 @@ struct Move {
     int16_t state = -1;
     int16_t mover = 0;
     bool oriented = true, forced = false;
+    bool twin = false;  // one of two that are the same: what follows either follows twice
     uint32_t first_action = none, last_action = none;
     uint32_t first_then = none, last_then = none;
     uint32_t next = none;  // in its list

@@ -313,12 +313,17 @@ void add_arrays(Makers<ArrayPtr>& m) {
             const int smallest = least ? least->eval(c) : 0;
             Group group(c.program.words());
             auto joins = [&](int site) {
+                const int place = c.state.place(kind, site);
+                return owner >= 0 ? c.state.who(place) == owner : !c.state.empty(place);
+            };
+            // Of all pieces, groups begin with those of players, and others join them.
+            auto begins = [&](int site) {
                 const int who = c.state.who(c.state.place(kind, site));
-                return owner >= 0 ? who == owner : who > 0;
+                return owner >= 0 || (who > 0 && who <= static_cast<int>(c.program.players()));
             };
             const auto count = static_cast<int>(c.program.board.tables[kind].count);
             for (int site = 0; site < count; ++site) {
-                if (group.has(site) || !joins(site)) continue;
+                if (group.has(site) || !joins(site) || !begins(site)) continue;
                 grow_group(c, *ways, site, group, joins);  // what was seen before stays inside
                 if (static_cast<int>(group.size) >= smallest)
                     out.push_back(static_cast<int32_t>(group.size));

@@ -190,8 +190,10 @@ struct Priority final : MovesNode {
         return std::any_of(list.rbegin(), list.rend(), [&](const auto& m) { return m->any(c); });
     }
     bool can_move(Context& c) const override {
-        if (c.program.meta.forbids()) return MovesNode::can_move(c);
-        return any(c);
+        if (!c.program.meta.forbids()) return any(c);
+        if (then.node) return MovesNode::can_move(c);
+        // Any list will do, also one after others whose moves are all forbidden.
+        return std::any_of(list.begin(), list.end(), [&](const auto& m) { return m->can_move(c); });
     }
 };
 

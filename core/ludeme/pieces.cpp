@@ -70,6 +70,7 @@ struct AddMove final : MovesNode {
         if (twice) {
             g.from = g.to = s;
             move = prepend_apply(c, apply, move);
+            c.arena.move(move).twin = true;
         }
         finish(c, move, s);
         return twice;
@@ -108,7 +109,7 @@ struct AddMove final : MovesNode {
         }
         g.from = old_from;
         g.to = old_to;
-        then.attach(c, out, before);
+        then.attach(c, out, before, true, true);
     }
 
     bool add_single_site(Context& c, int piece, int many, MoveList& out) const {
@@ -169,7 +170,7 @@ struct AddMove final : MovesNode {
             if (!add_one(c, s, piece, many, move) && second) return false;
             c.arena.append(out, move);
         }
-        then.attach(c, out, before);
+        then.attach(c, out, before, true, true);
         return true;
     }
 

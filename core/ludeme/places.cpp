@@ -181,6 +181,7 @@ void add_site_functions(Makers<IntPtr>& m) {
     m["where"] = [](Reader& r) {
         const Kind kind = r.kind();
         auto piece = r.integer(), state = r.integer();
+        const bool by_name = r.flag();
         return make_int([=, piece = std::move(piece), state = std::move(state)](Context& c) {
             const int what = piece->eval(c);
             const State& s = c.state;
@@ -194,9 +195,12 @@ void add_site_functions(Makers<IntPtr>& m) {
                 if (place < first || place >= end) return false;
                 for (int level = 0; level < s.height(place); ++level)
                     if (s.what(place, level) == what &&
-                        (wanted < 0 || s.state(place, level) == wanted)) {
+                        (wanted == -1 || s.state(place, level) == wanted)) {
+                        // By name it is the one that came first, and that is not kept.
+                        if (by_name && found != off)
+                            throw GameError("(where …) by name, of several such pieces");
                         found = place - first;
-                        return true;
+                        return !by_name;
                     }
                 return false;
             });
@@ -209,14 +213,15 @@ void add_site_functions(Makers<IntPtr>& m) {
         const bool from_top = r.flag();
         return make_int([=, piece = std::move(piece), state = std::move(state),
                          site = std::move(site)](Context& c) {
-            const int what = piece->eval(c), place = c.state.place(kind, site->eval(c));
-            if (what <= 0 || place < 0) return off;
+            const int what = piece->eval(c), at = site->eval(c);
+            if (what <= 0 || !on_board(c.program, kind, at)) return off;
+            const int place = c.state.place(kind, at);
             const int wanted = state ? state->eval(c) : -1;
             const int height = c.state.height(place);
             for (int n = 0; n < height; ++n) {
                 const int level = from_top ? height - 1 - n : n;
                 if (c.state.what(place, level) == what &&
-                    (wanted < 0 || c.state.state(place, level) == wanted))
+                    (wanted == -1 || c.state.state(place, level) == wanted))
                     return level;
             }
             return off;

@@ -244,7 +244,7 @@ void Program::end_ply(Context& c, int mover, const Applied& applied, int from, i
         update_phases(c);
     ++k.counter;
     if (records) record_position(c);
-    if (k.active) finish_ply(c, mover, pass, applied.swap, from, to);
+    if (k.active) finish_ply(c, mover, pass, applied.swap && !applied.beside_swap, from, to);
 }
 
 void Program::finish_ply(Context& c, int mover, bool pass, bool swap, int from, int to) const {

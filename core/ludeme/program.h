@@ -48,6 +48,8 @@ struct EndRule {
         bool given = false;
         int role = 0;
         Outcome outcome = Outcome::Draw;
+        bool met = false;  // its condition held: where rules are within one, no other is tried
+        static Result done() { return {false, 0, Outcome::Draw, true}; }
     };
     virtual Result eval(Context& c) const = 0;
 };
@@ -77,7 +79,8 @@ struct Meta {
 // Done to the state, now.
 struct Applied {
     bool next_set = false;  // a SetNextPlayer was among the actions
-    bool pass = false, other_decision = false, swap = false;
+    bool pass = false, other_decision = false;
+    bool swap = false, beside_swap = false;  // sides are exchanged; something else was chosen
     int from_after = off, to_after = off;
     bool decided = false;  // a decision was met
     int level_from = -1, level_to = -1;

@@ -29,7 +29,7 @@ SiteSet Reader::sites() {
     SiteSet set;
     set.clear(max_words);
     for (int site : numbers()) {
-        if (site < 0 || static_cast<uint32_t>(site) >= max_sites) fail("no such site");
+        if (site < 0 || static_cast<uint32_t>(site) >= program.words() * 64) fail("no such site");
         set.add(static_cast<uint32_t>(site));
     }
     return set;

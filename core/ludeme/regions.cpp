@@ -134,6 +134,7 @@ RegionPtr combine(Reader& r, F f) {
     auto list = r.regions();
     return make_region([list = std::move(list), f](Context& c, SiteSet& out) {
         const uint32_t words = c.program.words();
+        if (list.empty()) return out.clear(words);
         list[0]->eval(c, out);
         SiteSet other;
         for (size_t n = 1; n < list.size(); ++n) {
@@ -373,6 +374,8 @@ void add_regions(Makers<RegionPtr>& m) {
             const int height = c.state.height(place);
             const Keep keep(c.registers.level);
             int level = first ? first->eval(c) : from_top ? height - 1 : 0;
+            if (level < 0) level = from_top ? height - 1 : 0;
+            if (from_top) level = std::min(level, height - 1);
             for (; level >= 0 && level < height; level += from_top ? -1 : 1) {
                 c.registers.level = level;
                 if (!test || test->eval(c)) add_site(c, out, level);

@@ -21,9 +21,9 @@ bool all_passed(const Context& c) {
     for (uint32_t round = 0; round < n; ++round) {
         for (;;) {
             if (at >= made) {
-                // What was placed at the start was placed by nobody.
                 if (!k.start_moves || at >= kept) return pass;
-                return false;
+                // What was placed at the start was placed by nobody, which ends the last round.
+                return pass && round + 1 == n;
             }
             if (run > 1) return false;
             const PlyMark mark = marks[at++];
@@ -91,15 +91,17 @@ void apply_team_result(Context& c, int team, Outcome outcome) {
 void lose(Context& c, int who) {
     Scalars& k = c.scalars();
     const auto n = static_cast<int>(c.program.players());
-    if (k.active >> who & 1) {
-        k.active &= ~(1u << who);
-        if (k.next == who && n != 1) {
-            for (int p = who % n + 1; p != who; p = p % n + 1)
-                if (k.active >> p & 1) {
-                    k.next = p;
-                    break;
-                }
-        }
+    if (!(k.active >> who & 1)) {  // he is out already
+        ++k.losses_decided;
+        return;
+    }
+    k.active &= ~(1u << who);
+    if (k.next == who && n != 1) {
+        for (int p = who % n + 1; p != who; p = p % n + 1)
+            if (k.active >> p & 1) {
+                k.next = p;
+                break;
+            }
     }
     if (n == 1) {
         k.active = 0;

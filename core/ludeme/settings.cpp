@@ -292,12 +292,21 @@ void add_settings(Makers<MovesPtr>& m) {
     m["swap Pieces"] = [](Reader& r) { return MovesPtr(std::make_unique<SwapPieces>(r)); };
     m["swap Players"] = [](Reader& r) {
         auto x = std::shared_ptr<IntNode>(r.integer()), y = std::shared_ptr<IntNode>(r.integer());
-        return simple(r, [=](Context& c, Action& a) {
+        auto then = std::make_shared<Consequence>(r);
+        return make_moves([=](Context& c, MoveList& out) {
+            const uint32_t before = out.last;
+            Action a;
             a.act = Act::Swap;
             a.what = x->eval(c);
             a.count = y->eval(c);
             a.decision = true;  // also where it only follows: so it is no pass
-            return true;
+            const uint32_t move = c.arena.make_move(a);
+            Action again;  // whoever moves now moves next, for the other side
+            again.act = Act::SetNextPlayer;
+            again.what = c.scalars().mover;
+            c.arena.append_action(move, again);
+            c.arena.append(out, move);
+            then->attach(c, out, before);
         });
     };
     m["roll"] = [](Reader& r) { return MovesPtr(std::make_unique<Roll>(r)); };

@@ -76,7 +76,7 @@ void around(Context& c, const Around& a, SiteSet& out) {
         if (origin < 0) continue;
         if (self)
             add_site(c, out, origin);
-        else
+        else if (static_cast<uint32_t>(origin) < c.program.words() * 64)
             out.remove(static_cast<uint32_t>(origin));
     }
 }
@@ -123,7 +123,6 @@ void add_surroundings(Makers<RegionPtr>& m) {
             origins->eval(c, starts);
             const int most = distance ? distance->eval(c) : 1000;
             const bool with_start = included && included->eval(c);
-            const bool with_stop = stop_included && stop_included->eval(c);
             const Keep keep(c.registers.to);
             for (int start : starts) {
                 if (!on_board(c.program, kind, start)) continue;
@@ -134,7 +133,8 @@ void add_surroundings(Makers<RegionPtr>& m) {
                         for (size_t n = 1; n < sites.size() && static_cast<int>(n) <= most; ++n) {
                             c.registers.to = sites[n];
                             if (stop && stop->eval(c)) {
-                                if (with_stop) add_site(c, out, sites[n]);
+                                if (stop_included && stop_included->eval(c))
+                                    add_site(c, out, sites[n]);
                                 break;
                             }
                             add_site(c, out, sites[n]);
@@ -201,11 +201,14 @@ void add_surroundings(Makers<RegionPtr>& m) {
                 std::vector<int32_t>& starts = *starts_room;
                 origins->eval(c, starts);
                 const Keep keep_to(c.registers.to), keep_from(c.registers.from);
+                const int outer = c.registers.from;
                 for (int start : starts) {
                     if (!on_board(c.program, kind, start)) continue;
                     const int what = c.state.what(c.state.place(kind, start));
-                    c.registers.from = c.registers.to = start;
+                    c.registers.from = outer;
+                    c.registers.to = start;
                     if (test && !test->eval(c)) continue;
+                    c.registers.from = start;
                     Group group(c.program.words());
                     grow_group(c, *ways, start, group, [&](int next) {
                         if (!test) return c.state.what(c.state.place(kind, next)) == what;
@@ -241,9 +244,9 @@ void add_surroundings(Makers<RegionPtr>& m) {
     // Empty sites beside pieces; at first, where a game without a board begins, its centre.
     m["sites Playable"] = [](Reader& r) {
         const Kind kind = r.kind();
-        const int centre = r.number();
+        const std::vector<int32_t> centre = r.numbers();
         const bool boardless = r.flag();
-        if (boardless) r.program.first_site = centre;
+        if (boardless) r.program.first_site = centre.empty() ? -1 : centre[0];
         auto ways = std::make_shared<Ways>(r.program, kind, all_adjacent());
         return make_region([=](Context& c, SiteSet& out) {
             const uint32_t words = c.program.words();
@@ -254,7 +257,7 @@ void add_surroundings(Makers<RegionPtr>& m) {
             const auto count = c.program.board.tables[kind].count;
             const bool begins = boardless ? empty.count(words) == count : c.scalars().plies == 0;
             if (begins) {
-                add_site(c, out, centre);
+                for (int site : centre) add_site(c, out, site);
                 return;
             }
             SiteSet pieces;
@@ -287,7 +290,7 @@ void add_surroundings(Makers<RegionPtr>& m) {
             for (int d : DirectionList(c, *directions, kind, a))
                 for (int number : rays_of(c.program, kind, a, d)) {
                     const auto sites = ray(c.program, kind, number);
-                    const auto at = std::find(sites.begin(), sites.end(), b);
+                    const auto at = std::find(sites.begin() + 1, sites.end(), b);
                     if (at == sites.end()) continue;
                     for (auto x = at; --x != sites.begin();) {
                         c.registers.between = *x;
@@ -331,7 +334,7 @@ void add_surroundings(Makers<RegionPtr>& m) {
             const auto& elements = c.program.board.tracks[static_cast<size_t>(number)].elements;
             const int a = from ? from->eval(c) : off, b = to ? to->eval(c) : off;
             size_t first = 0;
-            if (from) {
+            if (from && a != off) {
                 while (first < elements.size() && elements[first].site != a) ++first;
                 if (first == elements.size()) return;
             }

@@ -238,13 +238,22 @@ struct Select final : MovesNode {
           mover(r.integer()),
           then(r) {}
 
+    // Sites of hands are cells, and must be called so where the board has none.
+    static bool is_called(const Context& c, int kind, int site) {
+        const Board& board = c.program.board;
+        return kind >= 0 || board.kind == Cell ||
+               static_cast<size_t>(site) >= board.container_of.size() ||
+               board.container_of[static_cast<size_t>(site)] == 0;
+    }
     bool may_start(Context& c, int s) const {
-        if (s < 0 || c.state.place_anywhere(kind_at(c, from_kind, s), s) < 0) return false;
+        if (s < 0 || !is_called(c, from_kind, s)) return false;
+        if (c.state.place_anywhere(kind_at(c, from_kind, s), s) < 0) return false;
         c.registers.from = c.registers.to = s;
         return !from_test || from_test->eval(c);
     }
     bool may_end(Context& c, int t) const {
-        if (t < 0 || c.state.place_anywhere(kind_at(c, to_kind, t), t) < 0) return false;
+        if (t < 0 || !is_called(c, to_kind, t)) return false;
+        if (c.state.place_anywhere(kind_at(c, to_kind, t), t) < 0) return false;
         c.registers.to = t;
         return !to_test || to_test->eval(c);
     }

@@ -130,9 +130,11 @@ void Ways::fill(Program& program, Table& table) const {
     table.known = true;
     table.facing = table.node->fixed() == nullptr;
     std::vector<int> facings;
-    for (const Component& piece : program.board.components) {
-        const int facing =
-            !table.facing || piece.facing < 0 ? static_cast<int>(direction::N) : piece.facing;
+    const auto& components = program.board.components;
+    for (size_t piece = 0; piece < components.size(); ++piece) {
+        int facing = table.facing ? components[piece].facing : -1;
+        if (facing < 0) facing = static_cast<int>(direction::N);
+        if (table.facing && piece == 0) facing = -1;  // where nobody stands there is no forward
         const auto at = std::find(facings.begin(), facings.end(), facing);
         table.variants.push_back(static_cast<uint32_t>(at - facings.begin()));
         if (at == facings.end()) facings.push_back(facing);

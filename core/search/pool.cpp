@@ -341,7 +341,7 @@ void SearchPool::request(Slot& slot, float* inputs) {
 void SearchPool::finish_walk(Slot& slot, const float* logits, const float* values) {
     const uint32_t leaf = slot.tree.current();
     if (logits)
-        slot.tree.evaluate(leaf, logits, values);
+        slot.tree.evaluate(leaf, logits, values, 1 / settings_.policy_temperature);
     else
         slot.tree.evaluate(leaf, values);
     slot.tree.back_up(values, settings_.solver);

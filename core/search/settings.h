@@ -9,6 +9,7 @@ struct SearchSettings {
     enum class Rule : uint8_t { Puct, Gumbel, Uct };
     Rule rule = Rule::Gumbel;
     uint32_t simulations = 32;
+    float policy_temperature = 1.0f;
     float c_puct = 1.5f;
     bool first_play_parent = true;
     float first_play_reduction = 0.2f;

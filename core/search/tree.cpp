@@ -81,14 +81,14 @@ float Tree::value(uint32_t n, const Choice& choice, const Edge& edge) const {
     return edge.sum / static_cast<float>(edge.visits);
 }
 
-void Tree::evaluate(uint32_t n, const float* logits, const float* values) {
+void Tree::evaluate(uint32_t n, const float* logits, const float* values, float sharpness) {
     for (const Choice& choice : choices(n)) {
         if (choice.player < 0) continue;
         const float* row = logits + shape_.policy_offset[static_cast<size_t>(choice.player)];
         float top = -INFINITY, total = 0;
         for (Edge& edge : edges(choice)) top = std::max(top, row[edge.slot]);
         for (Edge& edge : edges(choice)) {
-            edge.logit = row[edge.slot] - top;
+            edge.logit = (row[edge.slot] - top) * sharpness;
             edge.prior = std::exp(edge.logit);
             total += edge.prior;
         }

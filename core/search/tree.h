@@ -99,8 +99,9 @@ class Tree {
         return nodes_[n].choices == 1 && edge.child != no_node && nodes_[edge.child].proven;
     }
 
-    // Priors from the logits of a policy vector: softmax over the legal moves of each player.
-    void evaluate(uint32_t n, const float* logits, const float* values);
+    // Priors from the logits of a policy vector, which are multiplied first: softmax over the legal
+    // moves of each player.
+    void evaluate(uint32_t n, const float* logits, const float* values, float sharpness);
     // The same without a policy.
     void evaluate(uint32_t n, const float* values);
 

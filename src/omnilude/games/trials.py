@@ -239,12 +239,12 @@ def _by_place(effects: tuple[Effect, ...]) -> dict[str, list[Effect]]:
         given = dict(values)
         touched = {f"site {given[key]}" for key in ("from", "to", "site") if key in given}
         if name == "SetNextPlayer":
-            places[name] = [effect]  # the last one counts
+            places.setdefault(name, []).append(effect)  # of whomever it is: the last one counts
             continue
         for place in touched or {f"{name} {given.get('player', '')}"}:
             places.setdefault(place, []).append(effect)
     for place, listed in places.items():
-        if not place.startswith(("site", "SetScore")):
+        if not place.startswith(("site", "SetScore", "SetNextPlayer")):
             listed.sort()
     return places
 

@@ -192,10 +192,11 @@ class ReferenceSearch:
             if role not in self.player_of:
                 continue
             row = logits[self.offsets[self.player_of[role]] :]
+            sharpness = F(1) / F(self.settings.policy_temperature)
             top = max(row[edge.slot] for edge in edges)
             total = F(0)
             for edge in edges:
-                edge.logit = row[edge.slot] - top
+                edge.logit = (row[edge.slot] - top) * sharpness
                 edge.prior = np.exp(edge.logit)
                 total += edge.prior
             for edge in edges:

@@ -20,6 +20,9 @@ class SearchSettings:
     """'gumbel': sequential halving and completed-Q targets (Danihelka et al. 2022), which improves
     the policy even with few simulations. 'puct': P3's formula (1), visits as targets."""
 
+    policy_temperature: float = 1.0
+    """The network's policy to the power of 1/temperature is what a search begins with: above 1 it
+    is flattened, so that targets made from it, and networks from them, do not get ever sharper."""
     c_puct: float = 1.5
     """Weight of the prior in P3's formula (1)."""
     first_play: Literal["parent", "zero"] = "parent"
@@ -75,8 +78,9 @@ class SearchSettings:
         for name in ("noise_fraction", "full_fraction", "playout_weight"):
             if not 0 <= getattr(self, name) <= 1:
                 raise SettingsError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
-        if self.noise_total <= 0:
-            raise SettingsError(f"noise_total must be above 0, not {self.noise_total}")
+        for name in ("noise_total", "policy_temperature"):
+            if getattr(self, name) <= 0:
+                raise SettingsError(f"{name} must be above 0, not {getattr(self, name)}")
         for name, choices in (("root", ("gumbel", "puct")), ("first_play", ("parent", "zero"))):
             if getattr(self, name) not in choices:
                 raise SettingsError(

@@ -153,9 +153,9 @@ def _write_throughput(page: Page, data: dict[str, Any], p3: dict[str, Any]) -> N
         page.add(
             f"{settings['game']}, {settings['simulations']} simulations a move; each line a "
             f"training run of {settings['seconds']:g} s. mctx + pgx with 32 channels and 2 blocks "
-            f"made {PEER_RATE} positions a second on such a machine. *Self-play* is what all workers "
-            "would make, each with a core of its own, by the time that their work took; *with "
-            "learning* is what the run made on the two cores there were."
+            f"made {PEER_RATE} positions a second on such a machine. *Self-play* is what all "
+            "workers would make, each with a core of its own, by the time that their work took; "
+            "*with learning* is what the run made on the two cores there were."
         )
     rows = []
     goals = {"default network": "≥ 600 positions/s", "32 channels, 2 blocks": f"≥ {3 * PEER_RATE}"}
@@ -198,11 +198,11 @@ def _limit_note(parts: dict[str, Any]) -> str:
     drained = max(part["speed"]["share_drain"] for part in told)
     enough = steps * per_step / told[0]["speed"]["selfplay_positions_per_second"]
     return (
-        f"What limits a cluster: one learner makes at most {steps:.0f} steps a second here, one for "
-        f"every {per_step:.0f} positions, and so keeps pace with {steps * per_step:,.0f} positions "
-        f"a second, what {enough:.1f} workers with a core each make; more workers need a learner "
-        f"with more cores, or more positions a step. Handing over games and weights takes at most "
-        f"{drained:.1%} of a worker's time."
+        f"What limits a cluster: one learner makes at most {steps:.0f} steps a second here, one "
+        f"for every {per_step:.0f} positions, and so keeps pace with "
+        f"{steps * per_step:,.0f} positions a second, what {enough:.1f} workers with a core each "
+        "make; more workers need a learner with more cores, or more positions a step. Handing over "
+        f"games and weights takes at most {drained:.1%} of a worker's time."
     )
 
 

@@ -556,6 +556,11 @@ def read_polygon(node: Node) -> Polygon:
         raise node.place.error(f"a polygon is needed, not {describe(node)}")
     arguments = Arguments(node)
     turns = arguments.take_label("rotns")
-    points = [read_pair(item) for item in items_of(arguments.take())]
+    corners = items_of(arguments.take())
+    if any(isinstance(part, Clause) for corner in corners for part in items_of(corner)):
+        # With a calculation among them they are whole numbers, also where something is divided.
+        points = [(float(whole(x)), float(whole(y))) for x, y in map(items_of, corners)]
+    else:
+        points = [read_pair(corner) for corner in corners]
     arguments.finish()
     return repeat_by_turning(points, whole(turns)) if turns else Polygon(tuple(points))

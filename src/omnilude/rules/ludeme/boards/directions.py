@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import pi
+
 CLASSES = (
     "All",
     "Angled",
@@ -49,11 +51,17 @@ _FINE = (
 )
 
 
-def name_angle(turn: float, *, fine: bool, level: int) -> str:
-    """The direction of an angle, given as a share of a turn counter-clockwise from east; level -1
-    is down, 1 up."""
+def name_angle(angle: float, *, fine: bool, level: int) -> str:
+    """The direction of an angle from 0 to 2 pi, counter-clockwise from east; level -1 is down, 1
+    up. Angles right between two sectors are common: they are compared with limits that are made
+    as the reference system makes them."""
     sectors = _FINE if fine else _COARSE
-    sector = sectors[int(turn * len(sectors) + 0.5) % len(sectors)]
+    wide = 2 * pi / len(sectors)
+    sector = sectors[0]
+    for number, name in enumerate(sectors):
+        if angle < wide / 2 + number * wide:
+            sector = name
+            break
     if level == 0:
         return sector
     if len(sector) == 3:  # between an axis and a diagonal

@@ -94,7 +94,7 @@ def draw_diagonals(
     graph: Graph, kind: str, rows: tuple[int, int], columns: tuple[int, int]
 ) -> None:
     """Across the unit squares whose lower left corners are in these ranges, ends included."""
-    middle = ((rows[0] + rows[1]) // 2, (columns[0] + columns[1]) // 2)
+    middle = (int((rows[0] + rows[1]) / 2), int((columns[0] + columns[1]) / 2))
     if kind == "Implied":
         return
     if kind == "Radiating":

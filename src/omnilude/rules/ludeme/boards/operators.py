@@ -252,11 +252,11 @@ def _split_one_crossing(graph: Graph) -> bool:
             (ax, ay, _), (bx, by, _) = one.a.point, one.b.point
             vertex = graph.add_vertex(ax + met[0] * (bx - ax), ay + met[0] * (by - ay))
             vertex.pivot = pivot
-            ends = (one.a, one.b, other.a, other.b)
             graph.remove_edge(other)
             graph.remove_edge(one)
-            for end in ends:
-                graph.find_or_add_edge(end, vertex)
+            for edge in (one, other):
+                graph.find_or_add_edge(edge.a, vertex)
+                graph.find_or_add_edge(vertex, edge.b)
             return True
     return False
 

@@ -179,7 +179,7 @@ def _name_step(step: Step, unit: float, *, fine: bool) -> str:
     angle = atan2(by - ay, bx - ax)
     if angle < 0:
         angle += 2 * pi
-    return name_angle(angle / (2 * pi), fine=fine, level=level)
+    return name_angle(angle, fine=fine, level=level)
 
 
 def _name_round(step: Step, pivot: Vertex, curved: set[frozenset[int]]) -> str | None:
@@ -276,7 +276,8 @@ def _steps_from_face(face: Face) -> Iterator[tuple[Element, str, tuple[str, ...]
                 continue
             missed = distance_to_line(vertex.point, face.point, other.point)
             missed += distance_to_line(far.point, face.point, other.point)
-            if missed / flat_distance(face.point, other.point) <= STRAIGHT_ENOUGH:
+            apart = flat_distance(face.point, other.point)
+            if apart and missed / apart <= STRAIGHT_ENOUGH:
                 used.add(id(other))
                 yield other, "Cell", ("Diagonal", "All")
     for vertex in face.vertices:

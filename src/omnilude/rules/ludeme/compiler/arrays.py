@@ -79,6 +79,8 @@ def _sizes_of_groups(c: Compiler, a: Arguments) -> Code:
     everybody = role is None or describe(role) in ("All", "Shared")
     if test is not None or of is not None or a.has_label("isVisible"):
         raise unsupported("(sizes Group …) of this form", a.place)
+    if role is not None and describe(role) in ("Enemy", "NonMover", "Friend", "Ally", "Each"):
+        raise unsupported(f"(sizes Group …) of {describe(role)}", a.place)
     return code(
         "sizes Group",
         c.kind(kind),

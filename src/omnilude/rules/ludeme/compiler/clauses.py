@@ -58,7 +58,9 @@ def take_then(c: Compiler, a: Arguments) -> Code | None:
         return None
     inner = Arguments(clause)
     inner.take_flag("applyAfterAllMoves")
+    c.in_play, before = False, c.in_play
     made = [c.moves(node) for node in inner.take_rest()]
+    c.in_play = before
     inner.finish()
     if len(made) != 1:
         raise inner.error("one consequence is needed", "put several into (and {…})")

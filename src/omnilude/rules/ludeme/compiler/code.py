@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +57,23 @@ Part = int | bool | None | Code | Name | Numbers | Many | Raw
 
 def code(name: str, *parts: Part) -> Code:
     return Code(name, parts)
+
+
+def find_all(part: Part, *names: str) -> Iterator[Code]:
+    """All that has one of these names in a part."""
+    if isinstance(part, Code):
+        if part.name in names:
+            yield part
+        for one in part.parts:
+            yield from find_all(one, *names)
+    elif isinstance(part, Many | Raw):
+        for one in part.items:
+            yield from find_all(one, *names)
+
+
+def mentions(part: Part, name: str) -> bool:
+    """Whether something of this name is in a part."""
+    return any(True for _ in find_all(part, name))
 
 
 def numbers(items: Iterable[int]) -> Numbers:

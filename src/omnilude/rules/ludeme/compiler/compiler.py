@@ -30,11 +30,14 @@ class Compiler:
         self.uses_start_sites = False
         self.forgets_all = False
         self.placed_in_hand: list[int] = []
+        self.fills_hands = False  # otherwise
         self.in_track_loop = False
         self.any_order = False
         self.in_stop = False
+        self.in_play = False  # not in what follows a move
         self.asks_for_no_pieces: list[Place] = []  # of nobody in particular
         self.moves_several = False  # pieces of a pile at once
+        self.counts_rows = self.names_rows = self.asks_for_layers = False
         self._compiling: set[int] = set()
         self.has_inner_loops = any(
             len({e[0] for e in track.elements}) < len(track.elements)
@@ -103,13 +106,11 @@ class Compiler:
         return (None, self.region(at)) if is_region(at) else (self.number(at), None)
 
     def want_distances(self, kind: str | None, relation: str | None, place: Place) -> None:
-        """A table of distances is needed; there is one in a game."""
+        """A table of distances is needed; there is one in a game, whoever asks."""
         if kind not in (None, self.game.kind):
             raise unsupported("distances on another kind of site", place)
         wanted = "OffDiagonal" if relation == "Off" else relation or "Adjacent"
-        if self.game.distance_relation not in (None, wanted):
-            raise unsupported("distances by two relations in one game", place)
-        self.game.distance_relation = wanted
+        self.game.distance_relations.add(wanted)
 
     # --- directions ---
 
@@ -144,8 +145,6 @@ class Compiler:
 
     def piece_of(self, name: str, owner: Node) -> Code:
         """The first piece with this in its name that belongs to an owner."""
-        if is_role(owner) and describe(owner) == "Player":
-            return code("player")
         by_owner = []
         for p in range(self.game.players + 2):
             fitting = [
@@ -247,7 +246,7 @@ class Compiler:
 
     def sow_track(self, name: str | None, player: int | None) -> int:
         for n, track in enumerate(self.game.tracks):
-            if name is None and player is None:
+            if name is None:
                 return n
             if name is not None and player is None and track.name == name:
                 return n

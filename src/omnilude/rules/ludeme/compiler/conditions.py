@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from omnilude.rules.ludeme.arguments import Arguments, describe, items_of, unsupported
 from omnilude.rules.ludeme.boards.directions import INDEX
-from omnilude.rules.ludeme.compiler.code import Code, code, many, numbers
+from omnilude.rules.ludeme.compiler.code import Code, Numbers, code, many, numbers
 from omnilude.rules.ludeme.compiler.counts import piece_count
 from omnilude.rules.ludeme.compiler.hiding import is_hidden
 from omnilude.rules.ludeme.compiler.kinds import (
@@ -85,7 +85,15 @@ def _compare(c: Compiler, a: Arguments) -> Code:
     if is_region(first) and is_region(second) and name in ("=", "!="):
         same = code("same", c.region(first), c.region(second))
         return same if name == "=" else code("not", same)
-    return code(name, c.number(first), c.number(second))
+    a_number, b_number = c.number(first), c.number(second)
+    if name in ("=", "!=") and -1 in (a_number.number, b_number.number):
+        a_number, b_number = _any_piece(a_number), _any_piece(b_number)
+    return code(name, a_number, b_number)
+
+
+def _any_piece(found: Code) -> Code:
+    """Of (where …) whichever piece, as it is asked only whether there is one."""
+    return Code("where", (*found.parts[:3], False)) if found.name == "where" else found
 
 
 # --- sites ---
@@ -108,7 +116,12 @@ def _in(c: Compiler, a: Arguments) -> Code:
         return code("in Array", c.array(first), c.array(second))
     if isinstance(first, Array) or is_region(first) or is_array_only(first):
         return code("all In", c.array(first), c.region(second))
-    return code("is In", c.number(first), c.region(second))
+    region = c.region(second)
+    listed = region.parts[0] if region.name == "fixed" else None
+    if isinstance(listed, Numbers) and any(n >= len(c.game.container_of) for n in listed.items):
+        # They are numbers of something else than sites.
+        return code("in Array", c.array(first), code("numbers", many(map(number, listed.items))))
+    return code("is In", c.number(first), region)
 
 
 def _last_kind(name: str) -> Make:
@@ -246,7 +259,17 @@ def _no_pieces(c: Compiler, a: Arguments) -> Code:
     return code("=", code("some Pieces", *piece_count(c, a)), number(0))
 
 
+def _occupied(c: Compiler, a: Arguments) -> Code:
+    kind = c.take_kind(a)
+    if kind not in (None, "Cell", c.game.kind):
+        raise unsupported(f"(is Occupied {kind} …) on another kind of board", a.place)
+    return code("is Occupied", c.kind(kind), c.number(a.take()))
+
+
 def _can_move(c: Compiler, a: Arguments) -> Code:
+    if c.in_play and c.game.wants.visited:
+        # There it makes the reference system forget sites that were visited.
+        raise unsupported("(can Move …) in the rules of play beside (is Visited …)", a.place)
     return code("can Move", c.moves(a.take()))
 
 
@@ -321,8 +344,10 @@ def _line(c: Compiler, a: Arguments) -> Code:
     test, how_many = a.take_label("if"), a.take_label("throughHowMuch")
     by_level, top = a.take_flag("byLevel"), a.take_flag("top")
     opposites = a.take_flag("useOpposites", True)
-    if by_level or top:
-        c.game.wants.stacking = True
+    by_level &= c.game.wants.stacking  # by itself it makes no stacks
+    top &= c.game.wants.stacking
+    if (kind or c.game.kind) == "Edge":
+        raise unsupported("(is Line …) on edges", a.place)
     pieces = [what] if what is not None else items_of(whats) if whats is not None else []
     return code(
         "is Line",
@@ -366,6 +391,8 @@ def _pattern(c: Compiler, a: Arguments) -> Code:
 
 def _connected(c: Compiler, a: Arguments) -> Code:
     count = a.take_if(is_number)
+    if count is not None and c.number(count).number == 0:
+        raise unsupported("(is Connected 0 …)", a.place)
     kind = c.take_kind(a)
     at = a.take_label("at")
     # All is a direction where something else follows, and a role where nothing does.
@@ -394,6 +421,8 @@ def _connected(c: Compiler, a: Arguments) -> Code:
     node = a.take()
     regions: list[Code]
     if isinstance(node, Symbol):
+        if count is None:
+            raise unsupported(f"(is Connected {node.name}) without a number", a.place)
         regions = [c.fixed(sites) for sites in _static_regions(c, node, kind)]
     else:
         regions = [c.region(item) for item in items_of(node)]
@@ -444,7 +473,7 @@ def _loop(c: Compiler, a: Arguments) -> Code:
 
 MAKERS: dict[str, Make] = {
     "is Empty": _at_site("is Empty"),
-    "is Occupied": _at_site("is Occupied"),
+    "is Occupied": _occupied,
     "is In": _in,
     "is Visited": _visited,
     "is Hidden": is_hidden,

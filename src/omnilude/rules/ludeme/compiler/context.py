@@ -97,9 +97,15 @@ class GameContext:
     boardless: bool = False
     stochastic: bool = False
     all_pass_ends: bool = True
-    distance_relation: str | None = None
+    distance_relations: set[str] = field(default_factory=set)
     then_depth: int = 0
     own_moves: list[Code | None] = field(default_factory=list)
+
+    @property
+    def distance_relation(self) -> str | None:
+        """Steps of which distances are counted: of all relations that rules name, one."""
+        order = ("Adjacent", "All", "OffDiagonal", "Diagonal", "Orthogonal")
+        return next((name for name in order if name in self.distance_relations), None)
 
     def count_sites(self, kind: str) -> int:
         return len(self.topology.graph.elements(kind))

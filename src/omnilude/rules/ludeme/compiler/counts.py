@@ -168,6 +168,7 @@ def _count_rows(measure: str) -> Make:
     def make(c: Compiler, a: Arguments) -> Code:
         kind = c.take_kind(a)
         measures = c.game.measures[kind or c.game.kind]
+        c.counts_rows = True
         # Of what stands on other layers nothing is counted.
         values = {
             value

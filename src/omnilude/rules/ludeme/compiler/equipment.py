@@ -13,7 +13,7 @@ import numpy as np
 
 from omnilude.rules.ludeme.arguments import Arguments, describe, items_of, unsupported
 from omnilude.rules.ludeme.boards.build import GraphBuilder, whole
-from omnilude.rules.ludeme.boards.directions import INDEX
+from omnilude.rules.ludeme.boards.directions import COMPASS, INDEX
 from omnilude.rules.ludeme.boards.graph import Graph
 from omnilude.rules.ludeme.boards.lattices import make_hexagon, make_rectangle, make_tri_shape
 from omnilude.rules.ludeme.boards.measures import measure
@@ -26,6 +26,7 @@ from omnilude.rules.ludeme.compiler.context import (
 )
 from omnilude.rules.ludeme.compiler.roles import EACH, ROLES, owner_of
 from omnilude.rules.ludeme.compiler.tracks import add_surakarta_tracks, read_track
+from omnilude.rules.ludeme.tokens import Place
 from omnilude.rules.ludeme.tree import Array, Clause, Number, Symbol, Text
 
 MAX_PLAYERS = 16
@@ -94,12 +95,18 @@ def read_players(clause: Clause) -> tuple[int, dict[int, int]]:
                 raise item.place.error(f"(player …) is needed, not {describe(item)}")
             for part in item.items:
                 if isinstance(part, Symbol) and part.name in INDEX:
+                    _check_facing(part.name, part.place)
                     facings[count] = INDEX[part.name]
                 elif not isinstance(part, Text):
                     raise unsupported(f"{describe(part)} in (player …)", part.place)
     if not 1 <= count <= MAX_PLAYERS:
         raise unsupported(f"a game of {count} players", clause.place)
     return count, facings
+
+
+def _check_facing(name: str, place: Place) -> None:
+    if name not in COMPASS:
+        raise unsupported(f"pieces that face {name}", place)
 
 
 def make_context(players: int, facings: dict[int, int], items: Sorted) -> GameContext:
@@ -233,11 +240,14 @@ def _add_containers(game: GameContext, items: Sorted) -> None:
     for clause in items.dice:
         total += _count_dice(clause)
     if total:
-        owner = game.players + 1
-        last = Arguments(items.dice[-1])
-        for node in last.take_rest():
-            if isinstance(node, Symbol) and node.name in ROLES:
-                owner = owner_of(ROLES[node.name], game.players)
+        owned_by = set[int]()
+        for clause in items.dice:
+            named = [node for node in clause.items if isinstance(node, Symbol)]
+            roles = [ROLES[node.name] for node in named if node.name in ROLES]
+            owned_by.add(owner_of(roles[0], game.players) if roles else game.players + 1)
+        if len(owned_by) > 1:
+            raise unsupported("dice of several players", items.dice[0].place)
+        (owner,) = owned_by
         game.containers.append(Container("Dice", at, total, owner, dice=True))
         at += total
         game.all_pass_ends = False
@@ -303,6 +313,8 @@ def _add_piece(game: GameContext, clause: Clause) -> None:
         raise a.error("a name is needed")
     role_name = a.take_symbol(*ROLES) or "Each"
     facing = a.take_symbol(*INDEX)
+    if facing is not None:
+        _check_facing(facing, a.place)
     flips = a.take_clause("flips")
     if clause.keyword == "tile":
         a.take_label("numSides")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omnilude.rules.ludeme.arguments import Arguments, describe, items_of, unsupported
-from omnilude.rules.ludeme.compiler.code import Code, Part, code, many, numbers
+from omnilude.rules.ludeme.boards.directions import COMPASS
+from omnilude.rules.ludeme.compiler.code import Code, Part, code, many, mentions, numbers
 from omnilude.rules.ludeme.compiler.kinds import (
     is_array_only,
     is_number,
@@ -13,6 +14,7 @@ from omnilude.rules.ludeme.compiler.kinds import (
 )
 from omnilude.rules.ludeme.compiler.literals import number
 from omnilude.rules.ludeme.compiler.roles import MOVER, ROLES, is_player_clause, is_role
+from omnilude.rules.ludeme.compiler.walks import supported_directions
 from omnilude.rules.ludeme.tree import Array, Clause, Node, Text
 
 if TYPE_CHECKING:
@@ -22,9 +24,10 @@ from omnilude.rules.ludeme.compiler.clauses import Make, take_between, take_from
 
 def _for_each_piece(c: Compiler, a: Arguments, decision: bool) -> Code:
     then = take_then(c, a)
-    on, top = a.take_label("on"), a.take_flag("top")
-    if top:
+    on = a.take_label("on")
+    if a.has_label("top"):  # whether it is True or not
         c.game.wants.stacking = True
+    top = a.take_flag("top")
     names: list[str] = []
     first = a.take_if(
         lambda node: (
@@ -53,11 +56,6 @@ def _for_each_piece(c: Compiler, a: Arguments, decision: bool) -> Code:
     who = a.take_if(is_role) or a.take_if(is_player_clause)
     generator = a.take_if(lambda _: True)
     who = who or a.take_if(is_role) or a.take_if(is_player_clause)
-    if top and generator is None and c.game.wants.promotes:
-        # A record of the reference system disagrees, and it is not known why.
-        raise unsupported(
-            "(forEach Piece top:True) by the pieces' own moves, with (promote …)", a.place
-        )
     return _piece_loop(c, names, container, generator, who, top, then, on)
 
 
@@ -163,6 +161,9 @@ def _for_each_direction(c: Compiler, a: Arguments, decision: bool) -> Code:
         raise a.error("moves are needed")
     if source.region is not None:
         raise unsupported("(forEach Direction …) from a region", a.place)
+    known = supported_directions(c.game.topology, source.kind or c.game.kind, "All")
+    if mentions(directions, "relative") and not all(name in COMPASS for name in known):
+        raise unsupported("relative directions in (forEach Direction …) on this board", a.place)
     return code(
         "forEach Direction",
         c.kind(source.kind),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omnilude.rules.ludeme.arguments import Arguments, describe, items_of, unsupported
-from omnilude.rules.ludeme.compiler.code import Code, code, many, numbers
+from omnilude.rules.ludeme.compiler.code import Code, Numbers, code, many, mentions, numbers
 from omnilude.rules.ludeme.compiler.kinds import (
     is_number,
 )
@@ -59,6 +59,8 @@ def _slide(c: Compiler, a: Arguments, decision: bool) -> Code:
         c.game.wants.stacking = True
     if source.region is not None:
         raise unsupported("(slide …) from a region", a.place)
+    if mentions(target.apply[0], "between"):
+        raise unsupported("(between) in the condition of (to (apply if:…)) of a slide", a.place)
     tracks = [n for n, one in enumerate(c.game.tracks) if track in (one.name, "AllTracks")]
     return code(
         "slide",
@@ -142,6 +144,8 @@ def from_to(c: Compiler, a: Arguments, decision: bool) -> Code:
         c.game.wants.stacking = True
     if count is not None and not c.game.wants.stacking:
         c.game.wants.count = c.moves_several = True
+    if source.region is not None and mentions(source.level, "from"):
+        raise unsupported("level: by (from) in (from …) with a region", a.place)
     mover = a.take_if(lambda node: is_role(node) or is_player_clause(node))
     return code(
         "fromTo",
@@ -201,6 +205,8 @@ def _remove(c: Compiler, a: Arguments, decision: bool) -> Code:
     level, count, at = a.take_label("level"), a.take_label("count"), a.take_label("at")
     if level is not None:
         c.game.wants.stacking = True
+    if level is not None and count is not None:
+        raise unsupported("level: beside count: in (remove …)", a.place)
     if at is not None:
         c.game.wants.to_clear = True
     return code(
@@ -221,6 +227,10 @@ def _select(c: Compiler, a: Arguments, decision: bool) -> Code:
     mover = a.take_if(lambda node: is_role(node) or is_player_clause(node))
     if mover is not None:
         raise unsupported("(select …) for another player", a.place)
+    if target.level is not None:
+        raise unsupported("level: in (to …) of (select …)", a.place)
+    if mentions(source.level, "from") or mentions(source.level, "to"):
+        raise unsupported("level: by (from) or (to) in (select …)", a.place)
     return code(
         "select",
         optional_kind(c, source.kind),
@@ -247,14 +257,26 @@ def _promote(c: Compiler, a: Arguments, decision: bool) -> Code:
         raise a.error("a piece is needed")
     c.game.wants.promotes = True
     owner = a.take_if(lambda node: is_role(node) or is_player_clause(node))
+    pieces = c.piece_numbers(piece, owner)
+    if any(_is_missing(c, one) for one in pieces):
+        raise unsupported("(promote …) to a piece that the player does not have", a.place)
     return code(
         "promote",
         c.kind(kind),
         code("to") if site is None else c.number(site),
-        many(c.piece_numbers(piece, owner)),
+        many(pieces),
         decision,
         take_then(c, a),
     )
+
+
+def _is_missing(c: Compiler, piece: Code) -> bool:
+    """Whether a piece by name is one that its owner, or all who may be in his place, have not."""
+    if piece.name != "id":
+        return piece.number == -1
+    by_owner = piece.parts[0]
+    assert isinstance(by_owner, Numbers)
+    return all(one == -1 for one in by_owner.items[1 : c.game.players + 1])
 
 
 def _shoot(c: Compiler, a: Arguments, decision: bool) -> Code:

@@ -37,6 +37,9 @@ def read_region(c: Compiler, clause: Clause) -> NamedRegion:
         else:
             found.append(c.region(node))
     a.finish()
+    if not all(needs_no_state(region) for region in found):
+        # The reference system looks once, at the empty board.
+        raise unsupported("a region of the equipment that changes in play", clause.place)
     owner = 0 if role is None else c.owner(ROLES[role])
     return NamedRegion(name or f"Region{role or 'P1'}", owner, found)
 
@@ -55,18 +58,20 @@ def read_map(c: Compiler, clause: Clause) -> tuple[str, list[tuple[Code, Code]]]
         if len(keys) != len(values):
             raise clause.place.error(f"{len(keys)} keys have {len(values)} values in (map …)")
         pairs = zip(keys, values, strict=True)
-        return name, [(_map_number(c, key), _map_number(c, value)) for key, value in pairs]
+        return name, [(_map_number(c, key, True), _map_number(c, value)) for key, value in pairs]
     for pair in listed:
         if not isinstance(pair, Clause) or pair.keyword != "pair" or len(pair.items) != 2:
             raise unsupported(f"{describe(pair)} in (map …)", pair.place)
         key, value = pair.items
-        entries.append((_map_number(c, key), _map_number(c, value)))
+        entries.append((_map_number(c, key, True), _map_number(c, value)))
     return name, entries
 
 
-def _map_number(c: Compiler, node: Node) -> Code:
+def _map_number(c: Compiler, node: Node, is_key: bool = False) -> Code:
     if isinstance(node, Text):
         site = c.game.find_label(node.value)
+        if site < 0 and is_key:
+            raise unsupported(f"{node.value!r}, which is no site, as a key of (map …)", node.place)
         return number(site if site >= 0 else c.component(node.value, node.place))
     if isinstance(node, Symbol) and node.name in LANDMARKS:
         return number(_landmark(c, node.name))

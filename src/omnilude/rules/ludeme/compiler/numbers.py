@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from omnilude.rules.ludeme.arguments import Arguments, describe, did_you_mean, items_of, unsupported
 from omnilude.rules.ludeme.compiler.code import Code, Name, code, many, numbers
+from omnilude.rules.ludeme.compiler.constants import needs_no_state
 from omnilude.rules.ludeme.compiler.kinds import (
     CONSTANTS,
     is_array_only,
@@ -143,6 +144,11 @@ def _value(c: Compiler, a: Arguments) -> Code:
 
 # --- sites and what is on them ---
 
+_OWNERS = ("Neutral", *(f"P{n}" for n in range(1, 9)), "Shared", "Mover", "Next", "Prev")
+"""Whose pieces (id "Name" …) knows."""
+NOTHING = "Disc"
+"""What an empty site is called in the reference system: a neutral piece that is nowhere."""
+
 
 def _field(name: str) -> Make:
     def make(c: Compiler, a: Arguments) -> Code:
@@ -150,8 +156,6 @@ def _field(name: str) -> Make:
         at, level = a.take_label("at"), a.take_label("level")
         if at is None:
             raise a.error("at: is missing")
-        if level is not None:
-            c.game.wants.stacking = True
         return code(name, c.kind(kind), c.number(at), None if level is None else c.number(level))
 
     return make
@@ -165,6 +169,11 @@ def _state(c: Compiler, a: Arguments) -> Code:
 def _rotation(c: Compiler, a: Arguments) -> Code:
     c.game.wants.rotation = True
     return _field("rotation")(c, a)
+
+
+def _level(c: Compiler, a: Arguments) -> Code:
+    c.game.wants.stacking = True
+    return code("level")
 
 
 def _top_level(c: Compiler, a: Arguments) -> Code:
@@ -182,6 +191,8 @@ def _where(c: Compiler, a: Arguments) -> Code:
     if name is not None:
         owner = a.take()
         piece = c.piece_of(name, owner)
+        if describe(owner) == "Neutral" and name in NOTHING:
+            piece = number(-1)
     else:
         piece = c.number(a.take())
     state = a.take_label("state")
@@ -190,7 +201,7 @@ def _where(c: Compiler, a: Arguments) -> Code:
     state_code = None if state is None else c.number(state)
     kind = c.take_kind(a)
     if not level:
-        return code("where", c.kind(kind), piece, state_code)
+        return code("where", c.kind(kind), piece, state_code, name is not None)
     c.game.wants.stacking = True
     at = a.take_label("at")
     if at is None:
@@ -205,7 +216,9 @@ def _id(c: Compiler, a: Arguments) -> Code:
         return c.player(a.take())
     role = a.take_if(is_role)
     if role is not None:
-        return c.piece_of(name, role)
+        if describe(role) == "Player":
+            return code("player")
+        return c.piece_of(name, role) if describe(role) in _OWNERS else number(-1)
     for n, container in enumerate(c.game.containers):
         if container.name == name:
             return number(n)
@@ -256,6 +269,8 @@ def _table(name: str) -> Make:
         of = a.take_label("of")
         if of is None:
             raise a.error("of: is missing")
+        c.asks_for_layers |= name == "layer"
+        c.names_rows |= name in ("row", "column")
         return code(name, c.kind(kind), c.number(of))
 
     return make
@@ -314,10 +329,14 @@ def _track_site(c: Compiler, a: Arguments) -> Code:
     if what == "EndSite":
         return code("trackSite EndSite", track)
     start, test = a.take_label("from"), a.take_label("if")
+    begin = None if start is None else c.number(start)
+    if begin is not None and test is None and not needs_no_state(begin):
+        # The reference system finds it once, before anything is known.
+        raise unsupported("from: without if: in (trackSite FirstSite …)", a.place)
     return code(
         "trackSite FirstSite",
         track,
-        None if start is None else c.number(start),
+        begin,
         None if test is None else c.boolean(test),
     )
 
@@ -339,7 +358,8 @@ NUMBER_MAKERS: dict[str, Make] = {
     "abs": _abs,
     "if": _if,
     "from": _from,
-    **{name: plain(name) for name in ("to", "between", "site", "level", "pips", "track")},
+    **{name: plain(name) for name in ("to", "between", "site", "pips", "track")},
+    "level": _level,
     **{name: plain(name) for name in ("mover", "next", "prev", "counter", "pot")},
     "player": _player,
     "last": _last,

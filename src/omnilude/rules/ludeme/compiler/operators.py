@@ -11,6 +11,7 @@ from omnilude.rules.ludeme.compiler.kinds import (
 )
 from omnilude.rules.ludeme.compiler.literals import number
 from omnilude.rules.ludeme.compiler.roles import ROLES, is_player_clause, is_role
+from omnilude.rules.ludeme.tree import Clause
 
 if TYPE_CHECKING:
     from omnilude.rules.ludeme.compiler.compiler import Compiler
@@ -71,9 +72,12 @@ def _while(c: Compiler, a: Arguments, decision: bool) -> Code:
 def _do(c: Compiler, a: Arguments, decision: bool) -> Code:
     then = take_then(c, a)
     following, test = a.take_label("next"), a.take_label("ifAfterwards")
+    first = a.take()
+    if following is not None and isinstance(first, Clause) and first.keyword == "move":
+        raise unsupported("(do (move …) next:…)", a.place)
     return code(
         "do",
-        c.moves(a.take()),
+        c.moves(first),
         None if following is None else c.moves(following),
         None if test is None else c.boolean(test),
         then,
@@ -101,9 +105,13 @@ def _max_distance(c: Compiler, a: Arguments, decision: bool) -> Code:
     a.take_clause("then")
     name = a.take_text()
     owner = a.take_if(lambda node: is_role(node) or is_player_clause(node))
-    if not c.game.tracks or (name and not any(name in one.name for one in c.game.tracks)):
+    fitting = [
+        one
+        for one in c.game.tracks
+        if not name or (name in one.name if owner else name == one.name)
+    ]
+    if not fitting:
         raise unsupported("(max Distance …) without a track", a.place)
-    del owner
     return c.moves(a.take())
 
 

@@ -18,7 +18,11 @@ def read_play(c: Compiler, clause: Clause) -> Code:
     nodes = list(clause.items)
     if len(nodes) != 1:
         raise clause.place.error("(play …) needs one rule")
-    return c.moves(nodes[0])
+    c.in_play = True
+    try:
+        return c.moves(nodes[0])
+    finally:
+        c.in_play = False
 
 
 def read_phase(c: Compiler, clause: Clause, play: Clause | None, parts: Parts) -> tuple[Part, ...]:
@@ -27,6 +31,8 @@ def read_phase(c: Compiler, clause: Clause, play: Clause | None, parts: Parts) -
     if name is None:
         raise a.error("a name is needed")
     role = a.take_symbol(*ROLES)
+    if role in ("All", "Each") and parts.phases:
+        raise unsupported(f"a phase of {role} that is not the first", a.place)
     mode = a.take_clause("mode")
     if mode is not None:
         raise unsupported("(mode …) in a phase", mode.place)
@@ -173,6 +179,8 @@ def read_meta(c: Compiler, clause: Clause) -> dict[str, bool]:
             else:
                 c.game.wants.history = True
         elif node.keyword == "no" and a.take_symbol("Suicide"):
+            if c.game.players > 2:
+                raise unsupported("(no Suicide) with more than two players", node.place)
             found["no_suicide"] = True
         elif node.keyword == "passEnd":
             if a.take_symbol("NoEnd", "Draw") == "NoEnd":

@@ -10,7 +10,7 @@ from omnilude.rules.ludeme.arguments import Arguments, describe, items_of, unsup
 from omnilude.rules.ludeme.boards.directions import INDEX
 from omnilude.rules.ludeme.boards.graph import Edge, Face, Vertex
 from omnilude.rules.ludeme.compiler.code import Code, Part, code, many, numbers
-from omnilude.rules.ludeme.compiler.constants import fold
+from omnilude.rules.ludeme.compiler.constants import fold, needs_no_state
 from omnilude.rules.ludeme.compiler.hiding import hidden_sites
 from omnilude.rules.ludeme.compiler.kinds import (
     is_array_only,
@@ -32,6 +32,8 @@ TOPOLOGY = (
 )
 AROUND = {"Empty": 1, "NotEmpty": 2, "Own": 3, "Enemy": 4, "NotEnemy": 5, "NotOwn": 6}
 _LABEL = re.compile(r"[A-Z]+\d+")
+_SITE = re.compile(r"([A-Za-z])\1?\d+")
+"""What is never the name of a region, but of a site that the board may not have."""
 
 
 def compile_region(c: Compiler, node: Node) -> Code:
@@ -178,6 +180,10 @@ def _sites(c: Compiler, a: Arguments) -> Code:
         return c.fixed(site for site in found if site >= 0)
     if isinstance(node, Array):
         return _listed(c, list(node.items))
+    if kind in ("Cell", "Edge"):
+        raise unsupported(f"(sites {kind} …) with a number", a.place)
+    if isinstance(node, Symbol):
+        raise unsupported(f"(sites {node.name} …)", a.place)
     return code("sites", c.array(node))
 
 
@@ -193,7 +199,7 @@ def _named(c: Compiler, node: Text) -> Code:
     if _LABEL.fullmatch(node.value) and c.game.find_label(node.value) >= 0:
         return c.fixed([c.game.find_label(node.value)])
     found = [one for one in c.game.regions if one.name == node.value]
-    if not found:
+    if not found or _SITE.fullmatch(node.value):
         raise node.place.error(f"no region is called {node.value!r}")
     return unite(region for one in found for region in one.regions)
 
@@ -228,6 +234,7 @@ def _by_number(measure: str) -> Make:
     def make(c: Compiler, a: Arguments) -> Code:
         kind = c.take_kind(a)
         values = getattr(c.game.measures[kind or c.game.kind], measure)
+        c.names_rows |= measure in ("rows", "columns")
         lists: list[list[int]] = [[] for _ in range(max(values, default=-1) + 1)]
         for site, value in enumerate(values):
             lists[value].append(site)
@@ -342,6 +349,8 @@ def _hand(c: Compiler, owner: int) -> list[int]:
 def _state(c: Compiler, a: Arguments) -> Code:
     c.game.wants.state = True
     kind = c.take_kind(a)
+    if kind not in (None, c.game.kind):
+        raise unsupported(f"(sites State {kind} …) on another kind of board", a.place)
     return code("sites State", c.kind(kind), c.number(a.take()))
 
 
@@ -353,8 +362,10 @@ def _to_clear(c: Compiler, a: Arguments) -> Code:
 def _playable(c: Compiler, a: Arguments) -> Code:
     kind = c.game.kind
     centre = c.game.measures[kind].regions.get("Centre", [])
-    first = centre[0] if centre else -1
-    return code("sites Playable", c.kind(None), first, int(c.game.boardless))
+    if not c.game.boardless and kind != "Cell":
+        raise unsupported(f"(sites Playable) on a board of {kind.lower()} sites", a.clause.place)
+    first = centre[:1] if c.game.boardless else centre
+    return code("sites Playable", c.kind(None), numbers(first), int(c.game.boardless))
 
 
 def _pending(c: Compiler, a: Arguments) -> Code:
@@ -452,7 +463,7 @@ def _line_of_sight(c: Compiler, a: Arguments) -> Code:
 
 def _group(c: Compiler, a: Arguments) -> Code:
     kind = c.take_kind(a)
-    at, several = a.take_label("at"), a.take_label("From")
+    at, several = a.take_label("at"), a.take_label("from", "From")
     start = several if at is None else at
     if start is None:
         raise a.error("at: is missing")
@@ -473,15 +484,20 @@ def _incident(c: Compiler, a: Arguments) -> Code:
     if result is None or of is None or at is None:
         raise a.error("a kind, of: and at: are needed")
     owner = a.take_label("owner") or a.take_if(lambda _: True)
+    site = c.number(at)
+    who = None if owner is None else c.player(owner)
+    if who is not None and needs_no_state(site) and needs_no_state(who):
+        # The reference system looks once, at the empty board.
+        raise unsupported("(sites Incident …) of a fixed site and owner", a.place)
     lists = [
         _incident_to(element, result) for element in c.game.topology.graph.elements(describe(of))
     ]
     return code(
         "sites Incident",
-        c.number(at),
+        site,
         c.kind(result),
         many(numbers(sorted(set(one))) for one in lists),
-        None if owner is None else c.player(owner),
+        who,
     )
 
 

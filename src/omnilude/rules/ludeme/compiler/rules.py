@@ -10,6 +10,7 @@ from omnilude.rules.ludeme.compiler.equipment import make_context, read_players,
 from omnilude.rules.ludeme.compiler.named import read_map, read_region
 from omnilude.rules.ludeme.compiler.parts import Parts
 from omnilude.rules.ludeme.compiler.phases import read_end, read_meta, read_phase, read_play
+from omnilude.rules.ludeme.compiler.refusals import refuse_combinations
 from omnilude.rules.ludeme.compiler.start import start_rule
 from omnilude.rules.ludeme.compiler.writing import write_game
 from omnilude.rules.ludeme.tree import Clause, Text
@@ -38,18 +39,14 @@ def compile_game(game: Clause) -> tuple[GameContext, Writer]:
         parts = _compile_rules(compiler, items.regions, items.maps, rules)
         if (repr(context.wants), len(context.remembered)) == before:
             break
-    if context.boardless and context.wants.value:
-        raise unsupported("pieces with values on a board without end", equipment.place)
-    wants = context.wants
-    repetition = wants.history or wants.turn_history or wants.stored_state
-    if wants.hidden and (wants.stacking or repetition):
-        raise unsupported("what is hidden beside stacks or rules about repetition", rules.place)
+    refuse_combinations(compiler, parts, rules.place)
     return context, write_game(compiler, parts)
 
 
 def _compile_rules(c: Compiler, regions: list[Clause], maps: list[Clause], rules: Clause) -> Parts:
     c.game.regions = []
     c.placed_in_hand = []
+    c.fills_hands = False
     for clause in regions:
         c.game.regions.append(read_region(c, clause))
     c.game.maps = [read_map(c, clause) for clause in maps]
@@ -86,7 +83,7 @@ def _compile_rules(c: Compiler, regions: list[Clause], maps: list[Clause], rules
     if end is not None:
         parts.ends.append(read_end(c, end))
         parts.end = len(parts.ends) - 1
-    elif not any(parts.ends):
+    elif phases is None:
         # Passing ends games that have no rule for it.
         parts.ends.append([])
         parts.end = len(parts.ends) - 1

@@ -82,6 +82,8 @@ def _score(add: bool) -> Make:
             raise unsupported("scores of several players at once", a.place)
         value = c.number(a.take())
         role = ROLES[describe(who)] if is_role(who) else -1
+        if role == EACH:
+            raise unsupported("scores of Each as an effect", a.place)
         if role == ALL:
             role = EACH
         return code(
@@ -203,7 +205,6 @@ def _set_rotation(c: Compiler, a: Arguments, decision: bool) -> Code:
 
 
 def _set_count(c: Compiler, a: Arguments, decision: bool) -> Code:
-    c.game.wants.count = True
     then = take_then(c, a)
     kind = c.take_kind(a)
     at = a.take_label("at")

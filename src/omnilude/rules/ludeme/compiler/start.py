@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from omnilude.rules.ludeme.arguments import Arguments, describe, items_of, unsupported
 from omnilude.rules.ludeme.boards.build import whole
-from omnilude.rules.ludeme.compiler.code import Code, code, many, numbers
+from omnilude.rules.ludeme.compiler.code import Code, code, many, mentions, numbers
 from omnilude.rules.ludeme.compiler.compiler import Compiler
 from omnilude.rules.ludeme.compiler.hiding import set_hidden
 from omnilude.rules.ludeme.compiler.kinds import is_number, is_region
@@ -55,6 +55,8 @@ def _place(c: Compiler, a: Arguments) -> list[Code]:
         c.game.wants.count = True
     values = {k: None if v is None else c.number(v) for k, v in fields.items()}
     if isinstance(name_node, Text) and isinstance(a.peek(), Text):
+        if stack:
+            raise unsupported("(place Stack …) in a container", a.place)
         return _place_in_container(c, a, name_node, values)
     nodes = items_of(items) if items is not None else [name_node]
     pieces = []
@@ -67,7 +69,7 @@ def _place(c: Compiler, a: Arguments) -> list[Code]:
     if coord is not None:
         if not isinstance(coord, Text):
             raise unsupported(f"coord:{describe(coord)}", a.place)
-        site = c.game.find_label(coord.value)
+        site = c.game.find_label(coord.value, kind)
         if site < 0:
             raise coord.place.error(f"the board has no site {coord.value}")
         return [_placed(c, kind, [site], None, pieces, values, stack)]
@@ -76,6 +78,7 @@ def _place(c: Compiler, a: Arguments) -> list[Code]:
         region: Code | None = code("sites", code("numbers", many([c.number(target)])))
         found = c.number(target)
         if found.number is not None:
+            c.fills_hands |= _is_in_hand(c, [found.number])
             return [_placed(c, kind, [found.number], None, pieces, values, stack)]
     elif isinstance(target, Array) and all(isinstance(item, Text) for item in target.items):
         labels = [item.value for item in target.items if isinstance(item, Text)]
@@ -83,6 +86,10 @@ def _place(c: Compiler, a: Arguments) -> list[Code]:
         listed = [site for site in found_sites if site >= 0]  # others are passed over
         return [_placed(c, kind, listed, None, pieces, values, stack, counts)]
     elif is_region(target):
+        c.fills_hands |= mentions(c.region(target), "sites Hand")
+        listed_sites = [describe(one) for one in items_of(target)]
+        if isinstance(target, Array) and len(set(listed_sites)) < len(listed_sites):
+            raise unsupported("a site that is named twice in (place …)", a.place)
         region = c.region(target)
     else:
         raise unsupported(f"(place … {describe(target)})", a.place)
@@ -122,6 +129,7 @@ def _place_in_container(
     exact = any(one.name == name.value for one in c.game.components)
     shared = box_node.value == "Hand" and not any(ch.isdigit() for ch in name.value) and not exact
     if not shared:
+        c.fills_hands = True
         return [_place_in_hand(c, name, box_node, values)]
     made = []
     for player in range(1, c.game.players + 1):
@@ -129,12 +137,18 @@ def _place_in_container(
         boxes = [box for box in c.game.containers if box.name == f"Hand{player}"]
         if not boxes:
             raise box_node.place.error(f"player {player} has no hand")
+        if c.fills_hands:
+            raise unsupported('(place … "Hand") after hands were filled otherwise', box_node.place)
         # The first site that is still empty.
         taken = sum(1 for one in c.placed_in_hand if one == player)
         c.placed_in_hand.append(player)
         site = boxes[0].first_site + min(taken, boxes[0].sites - 1)
         made.append(_placed(c, "Cell", [site], None, [piece], values, False))
     return made
+
+
+def _is_in_hand(c: Compiler, sites: list[int]) -> bool:
+    return any(site < len(c.game.container_of) and c.game.container_of[site] for site in sites)
 
 
 def _place_in_hand(c: Compiler, name: Text, box: Text, values: dict[str, Code | None]) -> Code:

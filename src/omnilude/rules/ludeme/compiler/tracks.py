@@ -29,7 +29,7 @@ def read_track(game: GameContext, clause: Clause) -> Track:
     owner = 0
     if owner_symbol is not None:
         role = ROLES[owner_symbol]
-        owner = role if role <= 16 else 0
+        owner = role if role <= 16 else role - 16 if role <= 32 else 0
     elif owner_number is not None:
         owner = whole(owner_number)
     if isinstance(node, Text):

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnilude.rules.ludeme.arguments import unsupported
 from omnilude.rules.ludeme.boards.directions import DIRECTIONS, INDEX
-from omnilude.rules.ludeme.boards.topology import KINDS, Topology
+from omnilude.rules.ludeme.boards.topology import KINDS
 from omnilude.rules.ludeme.compiler.code import Code, Many, Name, Part, Raw, Writer, code, numbers
 from omnilude.rules.ludeme.compiler.compiler import Compiler
 from omnilude.rules.ludeme.compiler.context import GameContext
 from omnilude.rules.ludeme.compiler.parts import Parts
-from omnilude.rules.ludeme.compiler.walks import RELATIONS, supported_directions
+from omnilude.rules.ludeme.compiler.walks import (
+    RELATIONS,
+    distances,
+    supported_directions,
+    walked_as,
+)
 
 TABLES = ("at_start", "at_items", "distinct_start", "distinct_items")
 HISTORY = 3000
+LONG_HISTORY = 10_001
+"""Where every ply is recorded, not only every turn."""
 STACK_HEIGHT = 32
-
-
-def neighbours(topology: Topology, kind: str, site: int, relation: str) -> list[int]:
-    if kind == "Edge":
-        return topology.neighbours(kind, site, "All")
-    found = topology.lists[kind][site].get(relation, ())
-    return [step.end.number for step in found if step.kind == kind]
 
 
 def write_game(c: Compiler, parts: Parts) -> Writer:
     game = c.game
-    one_kind = len(game.wants.kinds) == 1 and not game.wants.stacking
-    if c.asks_for_no_pieces and c.moves_several and one_kind:
-        # Sites that several pieces were moved to are remembered as occupied when they are not.
-        raise unsupported(
-            "(no Pieces …) of all players beside moves of several pieces", c.asks_for_no_pieces[0]
-        )
     if c.forgets_all:
         lists = numbers(range(len(game.remembered)))
         parts.phases = [_replace(one, lists) for one in parts.phases]  # type: ignore[misc]
@@ -131,6 +124,11 @@ def _dice_start(c: Compiler) -> list[Code]:
     ]
 
 
+def _history(c: Compiler) -> int:
+    """Room for all positions that may be recorded: every turn's, or every ply's."""
+    return LONG_HISTORY if c.game.wants.cycle else max(HISTORY, 1251 * c.game.players)
+
+
 def _write_wants(writer: Writer, c: Compiler) -> None:
     w = c.game.wants
     for kind in KINDS:
@@ -148,7 +146,7 @@ def _write_wants(writer: Writer, c: Compiler) -> None:
             len(c.game.remembered),
             4 * sites if c.game.remembered else 0,
             dice,
-            HISTORY if w.history else 0,
+            _history(c) if w.history else 0,
             HISTORY if w.turn_history else 0,
         ]
     )
@@ -181,7 +179,7 @@ def _write_tables(writer: Writer, game: GameContext, kind: str) -> None:
     _write_lists(
         writer,
         [
-            [INDEX[name] for name in supported_directions(topology, kind, relation, site)]
+            [INDEX[walked_as(n)] for n in supported_directions(topology, kind, relation, site)]
             for relation in RELATIONS
             for site in range(count)
         ],
@@ -189,7 +187,9 @@ def _write_tables(writer: Writer, game: GameContext, kind: str) -> None:
     _write_lists(
         writer,
         [
-            [INDEX[n] for n in supported_directions(topology, kind, relation)] if used else []
+            [INDEX[walked_as(n)] for n in supported_directions(topology, kind, relation)]
+            if used
+            else []
             for relation in RELATIONS
         ],
     )
@@ -197,23 +197,4 @@ def _write_tables(writer: Writer, game: GameContext, kind: str) -> None:
         writer.write(numbers(values if used else []))
     relation = game.distance_relation
     wanted = used and relation is not None and kind == game.kind
-    writer.write(numbers(_distances(topology, kind, relation) if wanted and relation else []))
-
-
-def _distances(topology: Topology, kind: str, relation: str) -> list[int]:
-    count = len(topology.graph.elements(kind))
-    around = [neighbours(topology, kind, site, relation) for site in range(count)]
-    table: list[int] = []
-    for start in range(count):
-        row = [0] * count
-        seen, frontier, steps = {start}, [start], 0
-        while frontier:
-            steps += 1
-            frontier = list(
-                dict.fromkeys(n for site in frontier for n in around[site] if n not in seen)
-            )
-            for site in frontier:
-                row[site] = steps
-            seen.update(frontier)
-        table += row
-    return table
+    writer.write(numbers(distances(topology, kind, relation) if wanted and relation else []))
