@@ -431,7 +431,7 @@ def test_signature() -> None:
     assert digest.hexdigest()[:16] == SIGNATURE
 
 
-SIGNATURE = "cd77cdf284bf1ffe"
+SIGNATURE = "33a87c64997e5a1d"
 
 
 def test_players_that_choose_at_once_do_not_go_in_step() -> None:

@@ -20,7 +20,7 @@ class SearchSettings:
     """'gumbel': sequential halving and completed-Q targets (Danihelka et al. 2022), which improves
     the policy even with few simulations. 'puct': P3's formula (1), visits as targets."""
 
-    policy_temperature: float = 1.0
+    policy_temperature: float = 1.25
     """The network's policy to the power of 1/temperature is what a search begins with: above 1 it
     is flattened, so that targets made from it, and networks from them, do not get ever sharper."""
     c_puct: float = 1.5
@@ -89,13 +89,16 @@ class SearchSettings:
 
     @classmethod
     def for_play(cls, simulations: int = 100, **changes: Any) -> SearchSettings:
-        """To win rather than to explore: no noise, the best move always."""
+        """To win rather than to explore: no noise, the best move always, and values count for more
+        than in training, where they would make the policy sharp too soon."""
         play = {
             "noise_fraction": 0.0,
             "temperature": 0.0,
             "final_temperature": 0.0,
             "temperature_moves": 0,
             "full_fraction": 1.0,
+            "policy_temperature": 1.0,
+            "c_scale": 1.0,
         }
         return make_settings(cls, {"simulations": simulations, **play, **changes})
 

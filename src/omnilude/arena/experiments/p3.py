@@ -57,6 +57,7 @@ GAZ_SEARCH: dict[str, Any] = {
     "full_fraction": 1.0,
     "temperature": 1.0,
     "temperature_moves": 1_000_000,
+    "policy_temperature": 1.0,
 }
 """P3, 2.3: formula (1), moves drawn in proportion to visits; noise at the root as in AlphaZero."""
 GAZ_TRAINING: dict[str, Any] = {
@@ -144,7 +145,8 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
         subjects = {"ours": f"ours:{budget}"}
         if "sims" in budget:  # how much of it is the network's, how much the playouts'
             subjects[ALONE] = f"ours:{budget}:playouts=0"
-        subjects["GAZ"] = f"gaz:{budget}{GAZ_PLAY}"
+        if not timed or plan.role or plan.together:  # where both are compared in UCT's place
+            subjects["GAZ"] = f"gaz:{budget}{GAZ_PLAY}"
         if plan.together:
             for subject, spec in {**subjects, "UCT": uct}.items():
                 matches.append(Match(setting, subject, (spec,), {"together": True, **timed}))
