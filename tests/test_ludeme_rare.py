@@ -229,3 +229,12 @@ def test_owners_that_the_reference_takes_for_others_are_refused() -> None:
     )
     with pytest.raises(Unsupported, match="in another order"):
         make(rules, '(board (square 3)) (piece "Stone" Neutral)')
+
+
+def test_sites_that_are_not_there() -> None:
+    """Found by fuzzing: a track that leaves the board was followed into nothing."""
+    track = '(board (square 3) (track "T" {0 1 1000000} loop:False)) (piece "Man" Each)'
+    with pytest.raises(RulesError, match="the track T has a site that is not there"):
+        make(f"(play {ADD}) {LINE}", track)
+    away = make(f'(start (place "Man1" -5)) (play {ADD}) {LINE}')
+    assert len(moves(away.initial())) == 9

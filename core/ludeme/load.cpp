@@ -94,6 +94,10 @@ void read_board(Reader& r, Board& board) {
         }
     }
     board.container_of = r.numbers();
+    for (const Track& track : board.tracks)
+        for (const TrackElement& e : track.elements)
+            if (e.site >= static_cast<int>(board.container_of.size()))
+                throw GameError("the track " + track.name + " has a site that is not there");
 }
 
 std::vector<std::string> read_labels(Reader& r) {

@@ -148,7 +148,7 @@ def _place_in_container(
 
 
 def _is_in_hand(c: Compiler, sites: list[int]) -> bool:
-    return any(site < len(c.game.container_of) and c.game.container_of[site] for site in sites)
+    return any(0 <= site < len(c.game.container_of) and c.game.container_of[site] for site in sites)
 
 
 def _place_in_hand(c: Compiler, name: Text, box: Text, values: dict[str, Code | None]) -> Code:
