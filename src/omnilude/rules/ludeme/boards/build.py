@@ -74,7 +74,10 @@ class GraphBuilder:
         if maker is None:
             raise unsupported(f"the board ({node.keyword} …)", node.place)
         arguments = Arguments(node)
-        graph = maker(arguments)
+        try:
+            graph = maker(arguments)
+        except OverflowError as error:
+            raise node.place.error(str(error)) from error
         arguments.finish()
         return graph
 

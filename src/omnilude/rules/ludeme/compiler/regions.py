@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from omnilude.rules.ludeme.arguments import Arguments, describe, items_of, unsupported
+from omnilude.rules.ludeme.boards.build import whole
 from omnilude.rules.ludeme.boards.directions import INDEX
 from omnilude.rules.ludeme.boards.graph import Edge, Face, Vertex
 from omnilude.rules.ludeme.compiler.code import Code, Part, code, many, numbers
@@ -52,7 +53,7 @@ def _listed(c: Compiler, items: list[Node]) -> Code:
         found = [c.game.find_label(describe(item).strip('"')) for item in items]
         return c.fixed(site for site in found if site >= 0)
     if all(isinstance(item, Number) for item in items):
-        return c.fixed(int(describe(item)) for item in items)
+        return c.fixed(whole(item) for item in items)
     return code("sites", code("numbers", many(c.number(item) for item in items)))
 
 
