@@ -236,7 +236,7 @@ def test_sites_that_are_not_there() -> None:
     track = '(board (square 3) (track "T" {0 1 1000000} loop:False)) (piece "Man" Each)'
     with pytest.raises(RulesError, match="the track T has a site that is not there"):
         make(f"(play {ADD}) {LINE}", track)
-    with pytest.raises(RulesError, match="a whole number is needed, not 1.5"):
+    with pytest.raises(RulesError, match=r"a whole number is needed, not 1\.5"):
         make(f"(play (move Add (to (sites {{1.5}})))) {LINE}")
     with pytest.raises(RulesError, match="more than 20000 vertices"):
         make(f"(play {ADD}) {LINE}", '(board (hex 100)) (piece "Man" Each)')
