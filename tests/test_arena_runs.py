@@ -11,12 +11,14 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import omnilude
+from omnilude import networks
 from omnilude.arena import history
 from omnilude.arena.assess import Assessment, share_interest
 from omnilude.arena.experiments import ablations, p3, tables
@@ -102,6 +104,21 @@ def test_positions_are_evaluated_under_symmetries(game: Game, run: Path) -> None
     priors = {str(move.move): move.prior for move in found["x"].moves}
     sides = [priors[f"(mark {cell})"] for cell in ("1 2", "2 1", "2 3", "3 2")]
     assert sides == pytest.approx([sides[0]] * 4, rel=1e-3)
+
+
+def test_playouts_count_in_play_while_the_network_knows_less(
+    game: Game, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_checkpoint = networks.load_checkpoint
+
+    def count(weight: float, options: str = "") -> int:
+        extra = {"playouts": 48, "playout_weight": weight}
+        monkeypatch.setattr(
+            networks, "load_checkpoint", lambda *a: replace(load_checkpoint(*a), extra=extra)
+        )
+        return int(make_player(f"{run}:sims=8{options}", game).describe()["search"]["playouts"])
+
+    assert [count(0.8), count(0.4), count(0.4, ":playouts=24")] == [48, 0, 24]
 
 
 def test_search_by_the_clock(game: Game, run: Path) -> None:

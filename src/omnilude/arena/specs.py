@@ -7,7 +7,7 @@ uct:1000:playouts=8        any field of UctSettings may follow
 runs/NAME                  the newest checkpoint of a run, 100 simulations a move
 runs/NAME:sims=400         any field of SearchSettings may follow
 runs/NAME:time=1s          as many simulations as one game alone would have in a second
-runs/NAME:playouts=0       the network alone, without the playouts it was trained with
+runs/NAME:playouts=48      with playouts from leaves, also where the network knows better
 runs/NAME:symmetries=1     every position evaluated once, not under two symmetries of the game
 runs/NAME:sims=0           the policy of the network, without search
 runs/NAME:step=2000        an earlier checkpoint of the run, or give its path
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 SIMULATIONS = 100
 """Of a network's search, where nothing is said."""
+MAJORITY = 0.5
+"""Playouts count in play only if they count for so much beside the network in training: while the
+network knows less than they do. Later they help to learn, but no longer to win."""
 SYMMETRIES = 2
 """Under so many symmetries of the game, where it has them, a position is evaluated."""
 FORMS = "random, uct:ITERATIONS, uct:SECONDSs, or the path of a run or checkpoint"
@@ -123,6 +126,8 @@ def _make_network_player(
     # How many playouts a leaf gets, and what they count, is found while a network is trained.
     found = ("playouts", "playout_weight")
     defaults |= {name: checkpoint.extra[name] for name in found if name in checkpoint.extra}
+    if float(defaults.get("playout_weight", 0)) < MAJORITY:
+        defaults["playouts"] = 0
     values = {**defaults, **_convert(SearchSettings, options, spec)}
     return SearchPlayer(
         game,

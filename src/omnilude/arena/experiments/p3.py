@@ -90,8 +90,9 @@ def gaz_changes(simulations: int) -> dict[str, Any]:
     }
 
 
-ALONE = "ours, no playouts"
-"""Our network, searched without the playouts that it was trained with."""
+WITH_PLAYOUTS = "ours, with playouts"
+"""Our network, searched with playouts as in training, also where it knows better."""
+PLAYOUTS = ":playouts=48"
 TIMED_BATCH = 50
 """Games side by side in matches by time: a table for each of two threads."""
 
@@ -144,7 +145,7 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
         timed = {"games": how.timed_games, "batch": TIMED_BATCH} if "time" in budget else {}
         subjects = {"ours": f"ours:{budget}"}
         if "sims" in budget:  # how much of it is the network's, how much the playouts'
-            subjects[ALONE] = f"ours:{budget}:playouts=0"
+            subjects[WITH_PLAYOUTS] = f"ours:{budget}{PLAYOUTS}"
         if not timed or plan.role or plan.together:  # where both are compared in UCT's place
             subjects["GAZ"] = f"gaz:{budget}{GAZ_PLAY}"
         if plan.together:
@@ -164,7 +165,7 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
     else:
         setting = f"ours against GAZ, {how.simulations} simulations each"
         matches.append(Match(setting, "ours", pair, {}))
-        matches.append(Match(setting, ALONE, (f"{pair[0]}:playouts=0", pair[1]), {}))
+        matches.append(Match(setting, WITH_PLAYOUTS, (f"{pair[0]}{PLAYOUTS}", pair[1]), {}))
     return matches
 
 
