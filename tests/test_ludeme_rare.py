@@ -210,6 +210,7 @@ def test_what_would_be_played_otherwise_is_refused(rules: str, named: str) -> No
 
 
 EQUIPMENT = [
+    ('(board (square 3)) (piece "Man" Each) (piece "Far" P5)', "a piece of P5"),
     ('(board (square 3)) (piece "Man" Each) (regions "R" (sites Empty))', "changes in play"),
     ('(board (square 3)) (piece "Man" Each Out)', "face Out"),
     ('(board (square 3)) (piece "Man" Each) (dice num:1 P1) (dice num:1 P2)', "dice of several"),
@@ -221,6 +222,16 @@ EQUIPMENT = [
 def test_equipment_that_would_be_read_otherwise_is_refused(equipment: str, named: str) -> None:
     with pytest.raises(Unsupported, match=named):
         make(f"(play {ADD}) {LINE}", equipment)
+
+
+@pytest.mark.parametrize("asked", ["(no Pieces All)", "(= 0 (count Pieces All))"])
+def test_neutral_promotion_is_refused_whoever_asks(asked: str) -> None:
+    rules = (
+        f'(play (move Add (to (sites Empty)) (then (promote (last To) (piece "Stone0"))))) '
+        f"(end (if {asked} (result Mover Win)))"
+    )
+    with pytest.raises(Unsupported, match="promotion to neutral"):
+        make(rules, '(board (square 3)) (piece "Man" Each) (piece "Stone" Neutral)')
 
 
 def test_owners_that_the_reference_takes_for_others_are_refused() -> None:

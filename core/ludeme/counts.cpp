@@ -45,7 +45,8 @@ std::shared_ptr<PieceCount> read_piece_count(Reader& r) {
     p->elsewhere.assign(r.program.words(), 0);
     for (uint32_t k = 0; k < kinds; ++k)
         for (uint32_t n = 0; n < r.program.layout.layer_size[k]; ++n) {
-            const bool in_hand = n < board.container_of.size() && board.container_of[n] != 0;
+            const bool in_hand =
+                k == Cell && n < board.container_of.size() && board.container_of[n] != 0;
             if (k == static_cast<uint32_t>(board.kind) || in_hand) continue;
             const uint32_t place = r.program.layout.layer[k] + n;
             p->elsewhere[place >> 6] |= uint64_t{1} << (place & 63);

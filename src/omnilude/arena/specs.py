@@ -126,9 +126,10 @@ def _make_network_player(
     # How many playouts a leaf gets, and what they count, is found while a network is trained.
     found = ("playouts", "playout_weight")
     defaults |= {name: checkpoint.extra[name] for name in found if name in checkpoint.extra}
-    if float(defaults.get("playout_weight", 0)) < MAJORITY:
+    chosen = _convert(SearchSettings, options, spec)
+    if float({**defaults, **chosen}.get("playout_weight", 0)) < MAJORITY:
         defaults["playouts"] = 0
-    values = {**defaults, **_convert(SearchSettings, options, spec)}
+    values = {**defaults, **chosen}
     return SearchPlayer(
         game,
         checkpoint.network,

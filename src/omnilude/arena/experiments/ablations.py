@@ -21,7 +21,7 @@ from omnilude.arena.experiments.common import (
     match_part,
     train_part,
 )
-from omnilude.arena.experiments.p3 import GAZ_PLAY, PLANS, gaz_changes, list_folders
+from omnilude.arena.experiments.p3 import GAZ_PLAY, PLANS, Evaluation, gaz_changes, list_folders
 from omnilude.arena.match import MatchSettings
 from omnilude.games import load
 
@@ -75,12 +75,9 @@ def main(
             changes = {"minutes": minutes, "seed": seed}
             if variant in VARIANTS:
                 changes |= {**gaz_changes(simulations), **VARIANTS[variant]}
-            # Ours is the same run as among P3's games.
-            folder = (
-                runs / f"ablation-{game}-{place}-{seed}"
-                if variant in VARIANTS
-                else list_folders(runs, game, seed)["ours"]
-            )
+            folder = runs / f"ablation-{game}-{place}-{seed}"
+            if variant == OURS and minutes == Evaluation().minutes:
+                folder = list_folders(runs, game, seed)["ours"]  # the same run as among P3's games
             label = f"seed {seed}/{variant}"
             train_part(file, f"{label}/training", game, folder, changes)
             options = f":sims={playing}" + (

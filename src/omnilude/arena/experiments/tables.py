@@ -342,8 +342,9 @@ def _training_notes(parts: dict[str, Any], label: str, name: str, shown: str) ->
             f"{told['positions']:,} positions, {told['steps']:,} steps, "
             f"{told['parameters']:,} parameters"
         )
-        if "policy_temperature" not in training["identity"]["training"]["search"]:
-            notes.append(f"{shown} as trained before policies were flattened (METHODS.md)")
+        known = training["identity"]["training"]["search"]
+        if name == "ours" and "policy_temperature" not in known:
+            notes.append("ours as trained before policies were flattened (METHODS.md)")
     curve = parts.get(f"{label}/curve {name}")
     if curve:
         notes.append(f"{shown} over time, mean score: {_say_curve(curve)}")

@@ -562,6 +562,8 @@ def read_polygon(node: Node) -> Polygon:
     corners = items_of(arguments.take())
     if any(isinstance(part, Clause) for corner in corners for part in items_of(corner)):
         # With a calculation among them they are whole numbers, also where something is divided.
+        if any(len(items_of(corner)) != 2 for corner in corners):
+            raise node.place.error("the corners of a polygon need two numbers each")
         points = [(float(whole(x)), float(whole(y))) for x, y in map(items_of, corners)]
     else:
         points = [read_pair(corner) for corner in corners]

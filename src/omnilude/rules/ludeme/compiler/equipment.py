@@ -333,6 +333,8 @@ def _add_piece(game: GameContext, clause: Clause) -> None:
         pair = (first, second)
     role = ROLES[role_name]
     owners = range(1, game.players + 1) if role == EACH else [owner_of(role, game.players)]
+    if any(owner > game.players + 1 for owner in owners):
+        raise unsupported(f"a piece of {role_name} in a game of {game.players} players", a.place)
     for owner in owners:
         suffix = ""
         if role_name == "Neutral":

@@ -71,7 +71,7 @@ def _find_refused(c: Compiler, rules: Many) -> Iterator[str]:
             if one_kind and has("sites Occupied"):
                 yield "(sites Occupied …) beside moves of several pieces"
     if any(n and one.owner == 0 for n, one in enumerate(game.components)):
-        lists = ("sites Occupied", "count Pieces", "no Pieces")
+        lists = ("sites Occupied", "count Pieces", "some Pieces")
         asked = has(*lists, where=lambda one: one.parts[1] in _EVERYBODY) or has(
             "forEach Piece", where=lambda one: one.parts[6] in _EVERYBODY
         )
