@@ -98,7 +98,6 @@ class GameContext:
     stochastic: bool = False
     all_pass_ends: bool = True
     distance_relations: set[str] = field(default_factory=set)
-    then_depth: int = 0
     own_moves: list[Code | None] = field(default_factory=list)
 
     @property
