@@ -126,6 +126,22 @@ def test_refresh_takes_new_weights_and_only_then(engine: str) -> None:
     np.testing.assert_allclose(after[1], fresh[1], atol=ROW_TOLERANCE)
 
 
+@every_engine
+@pytest.mark.parametrize("family", ["residual", "p3", "gaz"])
+def test_an_evaluator_of_a_new_network_follows_it(engine: str, family: str) -> None:
+    """As in training: at first many weights are equal, and later none are."""
+    network = build_network(CONNECT_FOUR, SLOTS, SMALL[family])
+    evaluator = make(engine, network)
+    for seed in (1, 2):
+        randomise(network, seed)
+        evaluator.refresh(network)
+        rows = random_rows(CONNECT_FOUR, 64, seed=seed)
+        agreement = compare(answer_plainly(network, rows), evaluator(rows), SLOTS)
+        assert agreement.policy < INT8_POLICY_TOLERANCE
+        assert agreement.value < INT8_VALUE_TOLERANCE
+        assert float(evaluator(rows)[0].std()) > 0.01  # there was something to agree on
+
+
 def test_8_bit_integers_give_way_where_they_are_too_coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("omnilude.search.evaluator.INT8_VALUE_TOLERANCE", 0.0)
     network = small_network()

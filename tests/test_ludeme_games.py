@@ -272,6 +272,8 @@ def test_moves_can_be_drawn_exactly_as_they_are_listed(name: str) -> None:
         count = table.count_moves()
         listed = sorted(table.move(n)[:2] for n in range(count))
         drawn = table.drawn()
+        if name != "backgammon":  # dice are rolled again
+            assert sorted(table.plain()) == listed
         # Passing where nothing can be done is offered beside the rules.
         if drawn is not None and listed != [(-1, -1)]:
             assert sorted(drawn) == listed
@@ -279,7 +281,18 @@ def test_moves_can_be_drawn_exactly_as_they_are_listed(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["backgammon", "amazons", "english-draughts", "havannah", "konane", "lasca", "ghosts"]
+    "name",
+    [
+        "backgammon",
+        "amazons",
+        "english-draughts",
+        "fanorona",
+        "feed-the-ducks",
+        "havannah",
+        "konane",
+        "lasca",
+        "ghosts",
+    ],
 )
 def test_random_plies_are_as_likely_as_their_moves(name: str) -> None:
     """Whether they are drawn by numbers, picked or listed."""
@@ -307,6 +320,82 @@ def test_random_plies_are_as_likely_as_their_moves(name: str) -> None:
     for state, count in seen.items():
         share = results.count(state) / len(results)
         assert abs(count - tries * share) < 6 * (tries * share) ** 0.5
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", [name for name in BUNDLED if name != "backgammon"])
+def test_moves_do_the_same_whether_or_not_what_they_do_is_noted(name: str) -> None:
+    """Effects that nobody asks for one by one may be done at once."""
+    table = table_of(name)
+    random = np.random.default_rng(4)
+    for _ in range(16):
+        if table.scalars()["over"]:
+            break
+        before = table.state
+        number = int(random.integers(table.count_moves()))
+        table.play(number, noted=True)
+        noted = table.state
+        table.state = before
+        table.count_moves()
+        table.play(number)
+        assert table.state == noted
+
+
+FILLED = {
+    "a role": ("(is Connected Mover)", "(square 5)"),
+    "sides": ("(is Connected 3 Sides)", "(hex Triangle 5)"),
+    "corners": ("(or (is Connected 2 Corners) (is Connected 3 SidesNoCorners))", "(hex 3)"),
+    "regions": ("(is Connected {(sites Top) (sites Bottom) (sites Left)})", "(square 4)"),
+    "one way": ("(is Connected N {(sites Top) (sites Bottom)})", "(square 3)"),
+    "two ways": ("(is Connected {N E} {(sites Top) (sites Bottom)})", "(square 3)"),
+    "orthogonally": ("(is Connected Orthogonal Mover)", "(square 4)"),
+    "a while later": (
+        "(and (> (count Pieces Mover) 5) (is Connected {(sites Top) (sites Right)}))",
+        "(square 4)",
+    ),
+    "a loop or": ("(or (is Loop) (is Connected 2 Corners))", "(hex 3)"),
+}
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("swap", ["", "(meta (swap))"])
+@pytest.mark.parametrize("name", FILLED)
+def test_boards_that_are_filled_end_as_they_do_move_by_move(name: str, swap: str) -> None:
+    """Groups are kept from ply to ply, then."""
+    condition, board = FILLED[name]
+    pieces = '(piece "Man" Each)'
+    if "Connected Mover" in condition or "Orthogonal Mover" in condition:
+        pieces += "(regions P1 {(sites Top) (sites Bottom)})"
+        pieces += "(regions P2 {(sites Left) (sites Right)})"
+    game = make(
+        f"{swap} (play (move Add (to (sites Empty)))) (end (if {condition} (result Mover Win)))",
+        f"(board {board}) {pieces}",
+    )
+    assert game.ludemes is not None
+    _, encoded = compile_game(game.ludemes.description.game)
+    code = encoded.array.tolist()
+    ends = 0
+    for seed in range(6):
+        moves = _core.LudemeTable(encoded.symbols, code, seed)
+        for plies in range(100):
+            if moves.scalars()["over"]:
+                ends += 1
+                break
+            expected = set()
+            before = moves.state
+            for n in range(moves.count_moves()):
+                moves.play(n)
+                expected.add(moves.state)
+                moves.state = before
+                moves.count_moves()
+            whole = _core.LudemeTable(encoded.symbols, code, seed)
+            assert whole.playout(plies + 1) == plies + 1
+            assert whole.state in expected
+            moves.state = before  # and from the midst of a game
+            assert moves.playout(1) == 1
+            assert moves.state in expected
+            moves.state = whole.state
+    assert ends == 6
 
 
 def test_what_is_hidden_goes_with_the_piece() -> None:

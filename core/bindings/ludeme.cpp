@@ -56,10 +56,11 @@ class Table {
         return numbers_.size();
     }
 
-    void play(size_t n) {
+    // `noted`: what it does is made as a list of actions, as `actions` does.
+    void play(size_t n, bool noted) {
         if (n >= list()) throw nb::index_error("no such move");
         Context c(*program_, bytes(), arena_, &random_);
-        program_->apply(c, numbers_[n]);
+        program_->apply(c, numbers_[n], noted ? arena_.add_move() : none);
         listed_ = false;
     }
 
@@ -114,6 +115,20 @@ class Table {
                 (drawn && found.back() != std::pair<int, int>(single.from, single.to)))
                 throw nb::value_error("a number stands for another move where it is a single one");
         }
+        return found;
+    }
+
+    // (from, to) of all moves, none of them ruled out but by evaluating it.
+    std::vector<std::pair<int, int>> plain() {
+        arena_.release({0, 0, 0, 0});
+        listed_ = false;
+        Context c(*program_, bytes(), arena_, &random_);
+        c.plain = true;
+        MoveList all;
+        program_->legal_moves(c, all);
+        std::vector<std::pair<int, int>> found;
+        for (uint32_t m = all.first; m != none; m = arena_.move(m).next)
+            found.emplace_back(arena_.move(m).from, arena_.move(m).to);
         return found;
     }
 
@@ -207,19 +222,13 @@ class Table {
         listed_ = false;
     }
 
-    // Random play to the end, by lists; returns the plies made, at most `limit`.
+    // Random play to the end as search has it; returns the plies made, at most `limit`.
     uint64_t playout(uint64_t limit) {
         nb::gil_scoped_release release;
-        uint64_t plies = 0;
-        const Scalars& k = *reinterpret_cast<const Scalars*>(bytes());
-        while (!k.over && plies < limit) {
-            const size_t count = list();
-            Context c(*program_, bytes(), arena_, &random_);
-            program_->apply(c, numbers_[random_.below(count)]);
-            listed_ = false;
-            ++plies;
-        }
-        return plies;
+        Context c(*program_, bytes(), arena_, &random_);
+        arena_.release({0, 0, 0, 0});
+        listed_ = false;
+        return program_->play_out(c, random_, limit);
     }
 
   private:
@@ -312,9 +321,10 @@ void bind_ludeme(nb::module_& m) {
         .def("move", &Table::move)
         .def("actions", &Table::actions)
         .def("drawn", &Table::drawn)
+        .def("plain", &Table::plain)
         .def("reach", &Table::reach)
         .def("set_roll", &Table::set_roll)
-        .def("play", &Table::play)
+        .def("play", &Table::play, "number"_a, "noted"_a = false)
         .def("play_random", &Table::play_random)
         .def("playout", &Table::playout, "limit"_a)
         .def("sites", &Table::sites)

@@ -441,6 +441,7 @@ void store_last(Context& c, int from, int to, const Applied& applied) {
 namespace {
 // Everything that a generator has now is done, one move after another.
 void follow(Context& c, const MovesNode& node, Applied& applied, uint32_t flat) {
+    if (flat == none && node.act(c, applied)) return;
     MoveList list;
     node.eval(c, list);
     for (uint32_t m = list.first; m != none;) {

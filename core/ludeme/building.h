@@ -176,6 +176,7 @@ class Trial {
         context.trials = c.trials + 1;
         context.threat_test = c.threat_test;
         context.no_moves_test = c.no_moves_test;
+        context.plain = c.plain;
     }
     ~Trial() { context.arena.release_state(); }
     Trial(const Trial&) = delete;

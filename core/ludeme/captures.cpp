@@ -308,8 +308,46 @@ struct Attract final : MovesNode {
     IntPtr from;
     int direction;
     Consequence then;
+    bool acts;  // pieces can be moved without looking at what comes of others
     explicit Attract(Reader& r)
-        : kind(r.kind()), from(r.integer()), direction(r.number()), then(r) {}
+        : kind(r.kind()),
+          from(r.integer()),
+          direction(r.number()),
+          then(r),
+          acts(!then.node && r.program.layout.bare && r.program.layout.layer[kind] == 0 &&
+               (!r.program.layout.hands || kind == r.program.board.kind) && rays_part(r.program)) {}
+    // Whether no two rays from a site have another one in common.
+    bool rays_part(const Program& program) const {
+        const uint32_t count = program.board.tables[kind].count;
+        for (uint32_t site = 0; site < count; ++site) {
+            std::vector<bool> met(count);
+            for (int number : rays_of(program, kind, static_cast<int>(site), direction))
+                for (int s : ray(program, kind, number).subspan(1)) {
+                    if (met[static_cast<size_t>(s)] || s == static_cast<int>(site)) return false;
+                    met[static_cast<size_t>(s)] = true;
+                }
+        }
+        return true;
+    }
+    bool act(Context& c, Applied& applied) const override {
+        if (!acts) return false;
+        const int f = from->eval(c);
+        if (!on_board(c.program, kind, f)) return true;
+        State& s = c.state;
+        ++c.changes;
+        for (int number : rays_of(c.program, kind, f, direction)) {
+            const auto sites = ray(c.program, kind, number);
+            size_t packed = 0;
+            for (size_t n = 1; n < sites.size(); ++n) {
+                const int what = s.what(sites[n]);
+                if (what == 0 || ++packed == n) continue;
+                s.take_bare(sites[n]);
+                s.put_bare(sites[packed], what);
+            }
+            if (packed) applied.from_after = applied.to_after = sites[packed];
+        }
+        return true;
+    }
     void eval(Context& c, MoveList& out) const override {
         const int f = from->eval(c);
         if (!on_board(c.program, kind, f)) return;

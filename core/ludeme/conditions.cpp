@@ -93,6 +93,7 @@ bool threatened_at(Context& c, Kind kind, int piece, int site, const MovesNode* 
         return attacked_at(c, owner, site, moves, set_next);
     Trial trial(c);
     trial.context.state.set_site(place, owner, piece, -1, -1, -1, -1);
+    ++trial.context.changes;
     return attacked_at(trial.context, owner, site, moves, set_next);
 }
 

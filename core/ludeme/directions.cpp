@@ -218,6 +218,13 @@ struct FromTo final : DirectionsNode {
         if (!on_board(c.program, own_kind, a) || !on_board(c.program, own_kind, b)) return {};
         return table[static_cast<size_t>(a) * sites + static_cast<size_t>(b)];
     }
+    bool is_from_to(Kind kind, Slot a, Slot b) const override {
+        return kind == own_kind && from->slot() == a && to->slot() == b;
+    }
+    int first_between(int a, int b) const override {
+        const auto list = table[static_cast<size_t>(a) * sites + static_cast<size_t>(b)];
+        return list.empty() ? -1 : list.front();
+    }
 };
 
 // Classes become the directions that a site has in them.
@@ -297,6 +304,10 @@ struct Either final : DirectionsNode {
     void list_choices(std::vector<const DirectionsNode*>& out) const override {
         a->list_choices(out);
         b->list_choices(out);
+    }
+    const DirectionsNode* chosen_for(Kind kind, int piece, int owner) const override {
+        const int holds = test->holds_for(&Registers::from, kind, piece, owner);
+        return holds < 0 ? nullptr : (holds ? a : b)->chosen_for(kind, piece, owner);
     }
 };
 

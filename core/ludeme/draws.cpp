@@ -176,28 +176,39 @@ uint64_t Program::fill_board(Context& c, RandomStream& random, uint64_t limit) c
     const Arena::Mark mark = c.arena.mark();
     uint16_t sites[max_sites];
     uint32_t left = 0;
+    Filled filled;
     auto find_sites = [&] {
         left = 0;
-        each_bit(c.state.empties(), words(), [&](int site) {
-            sites[left++] = static_cast<uint16_t>(site);
-            return false;
-        });
+        filled.clear();
+        for (uint32_t site = 0; site < layout.places; ++site)
+            if (c.state.empty(static_cast<int>(site)))
+                sites[left++] = static_cast<uint16_t>(site);
+            else
+                filled.sites[filled.count++] = static_cast<uint16_t>(site);
     };
     find_sites();
+    struct Leave {
+        Context& context;
+        ~Leave() { context.filled = nullptr; }
+    } leave{c};
+    c.filled = &filled;
     Single singles[4];  // moves of a player differ by the site alone
     int made_for[4] = {-1, -1, -1, -1};
     uint64_t plies = 0;
     for (; !k.over && plies < limit; ++plies) {
         c.arena.release(mark);
         if (left == 0 || (meta.swap && k.plies == static_cast<int32_t>(players()) - 1)) {
+            c.filled = nullptr;  // pieces may change hands
             play_random(c, random);
             find_sites();
+            c.filled = &filled;
             continue;
         }
         c.registers = Registers();
         const auto n = static_cast<uint32_t>(random.below(left));
         const int site = sites[n], mover = k.mover;
         sites[n] = sites[--left];
+        filled.sites[filled.count++] = static_cast<uint16_t>(site);
         Single& single = singles[mover % 4];
         if (made_for[mover % 4] != mover) {
             single = Single();

@@ -20,13 +20,14 @@ struct ForEachPiece final : MovesNode {
     Consequence then;
     std::vector<int32_t> site_at;              // by place; -1: its pieces do not count
     std::vector<const MovesNode*> generators;  // by component; null: it does not count
-    std::vector<const MovesNode*> sole_of;     // by owner: that of all its pieces, if it is rare
-    std::vector<int32_t> most_at;              // draws by component and place
-    int64_t most = 0;                          // of them all; -1: cannot be drawn from
-    bool exact = false;                        // draws of all pieces are counted
-    bool uneven = false;                       // pieces differ much in how many they have
-    bool seldom = false;                       // most pieces cannot move at all
-    int follows = -1;                          // of single moves
+    // By owner: that of all its pieces, if it tells at once which cannot move.
+    std::vector<const MovesNode*> sole_of;
+    std::vector<int32_t> most_at;  // draws by component and place
+    int64_t most = 0;              // of them all; -1: cannot be drawn from
+    bool exact = false;            // draws of all pieces are counted
+    bool uneven = false;           // pieces differ much in how many they have
+    bool seldom = false;           // most pieces cannot move at all
+    int follows = -1;              // of single moves
     explicit ForEachPiece(Reader& r)
         : on(r.number()),
           named(r.flag()),
@@ -81,16 +82,30 @@ struct ForEachPiece final : MovesNode {
                 several |= sole && sole != generators[piece];
                 sole = generators[piece];
             }
-            if (!several && sole && sole->is_rare()) sole_of[o] = sole;
+            if (!several && sole && sole->can_drop()) sole_of[o] = sole;
         }
     }
+    // The mover's pieces without those that are ruled out; null where that is not known at once.
+    const Context::Movable* find_movable(Context& c, int owner) const {
+        const int mover = c.scalars().mover;
+        if (owner != mover || !sole_of[static_cast<size_t>(owner)] || c.plain) return nullptr;
+        Context::Movable& found = c.movable[number % std::size(c.movable)];
+        if (found.generator == this && found.changes == c.changes && found.mover == mover)
+            return &found;
+        const uint32_t words = c.program.words();
+        std::memcpy(found.places.bits, c.state.owned(static_cast<uint32_t>(owner)),
+                    words * sizeof(uint64_t));
+        sole_of[static_cast<size_t>(owner)]->drop_ruled_out(c, found.places);
+        found.count = found.places.count(words);
+        found.generator = this;
+        found.changes = c.changes;
+        found.mover = mover;
+        return &found;
+    }
     // The places of an owner's pieces, without those that are ruled out for the mover.
-    const uint64_t* places_of(const Context& c, uint32_t o, bool moving, SiteSet& room) const {
-        const uint64_t* owned = c.state.owned(o);
-        if (!moving || !sole_of[o]) return owned;
-        std::memcpy(room.bits, owned, c.program.words() * sizeof(uint64_t));
-        sole_of[o]->drop_ruled_out(c, room);
-        return room.bits;
+    const uint64_t* places_of(Context& c, uint32_t o) const {
+        const Context::Movable* movable = find_movable(c, static_cast<int>(o));
+        return movable ? movable->places.bits : c.state.owned(o);
     }
 
     // How many draws each piece has on each place, at most.
@@ -126,7 +141,7 @@ struct ForEachPiece final : MovesNode {
         exact = all([](const MovesNode& one) { return one.draws_exactly(); });
         seldom = all([](const MovesNode& one) { return one.is_rare(); });
         uneven =
-            std::any_of(most_of.begin(), most_of.end(), [&](int64_t of) { return of * 2 < most; });
+            std::any_of(most_of.begin(), most_of.end(), [&](int64_t of) { return of * 2 <= most; });
     }
 
     int owner(Context& c) const { return role >= 0 ? c.program.id_of(c, role) : player->eval(c); }
@@ -143,12 +158,16 @@ struct ForEachPiece final : MovesNode {
         if (!all && (p < 0 || p > static_cast<int>(c.program.players()) + 1)) return false;
         const Layout& layout = c.program.layout;
         for (uint32_t o = all ? 0 : static_cast<uint32_t>(p); o < layout.owners; ++o) {
-            SiteSet room;
-            const uint64_t* const places = places_of(c, o, p == c.scalars().mover, room);
-            const bool stop = each_bit(places, layout.words, [&](int place) {
-                return at_place(c, place, static_cast<int>(o), p, visit);
-            });
-            if (stop) return true;
+            const Context::Movable* movable = find_movable(c, static_cast<int>(o));
+            if (!movable || movable->count) {
+                SiteSet places;  // a copy: what is visited may look for others
+                std::memcpy(places.bits, movable ? movable->places.bits : c.state.owned(o),
+                            layout.words * sizeof(uint64_t));
+                const bool stop = each_bit(places.bits, layout.words, [&](int place) {
+                    return at_place(c, place, static_cast<int>(o), p, visit);
+                });
+                if (stop) return true;
+            }
             if (!all) break;
         }
         return false;
@@ -209,6 +228,7 @@ struct ForEachPiece final : MovesNode {
         if (c.scalars().over || p < 0 || p > static_cast<int>(c.program.players()) + 1) return 0;
         if (counted())
             if (const auto* found = find_candidates(c, p)) return found->draws;
+        if (const auto* movable = find_movable(c, p)) return movable->count * most;
         const uint64_t* owned = c.state.owned(static_cast<uint32_t>(p));
         int64_t sum = 0;
         for (uint32_t w = 0; w < c.program.words(); ++w) sum += std::popcount(owned[w]);
@@ -240,9 +260,10 @@ struct ForEachPiece final : MovesNode {
         found.generator = nullptr;
         found.count = 0;
         found.draws = 0;
-        SiteSet room;
-        const uint64_t* const places = places_of(c, static_cast<uint32_t>(p), p == mover, room);
-        const bool full = each_bit(places, c.program.words(), [&](int place) {
+        SiteSet places;  // a copy, as in `each`
+        std::memcpy(places.bits, places_of(c, static_cast<uint32_t>(p)),
+                    c.program.words() * sizeof(uint64_t));
+        const bool full = each_bit(places.bits, c.program.words(), [&](int place) {
             const int here = count_at(c, place, p, p == mover);
             if (here == 0) return false;
             if (found.count == Context::Candidates::most) return true;
@@ -274,7 +295,7 @@ struct ForEachPiece final : MovesNode {
                 if (at != found->ends) number -= at[-1];
                 return found->places[at - found->ends];
             }
-        const int place = SiteSet::nth_bit(c.state.owned(static_cast<uint32_t>(p)),
+        const int place = SiteSet::nth_bit(places_of(c, static_cast<uint32_t>(p)),
                                            static_cast<uint32_t>(number / most), c.program.words());
         number %= most;
         return place;

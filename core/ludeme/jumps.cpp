@@ -30,7 +30,7 @@ struct Hop final : MovesNode {
         : kind(r.kind()),
           from(r.integer()),
           from_test(r.boolean()),
-          ways(r.program, kind, r.directions()),
+          ways(r.program, kind, r.directions(), starts_at_register(from)),
           has_between(r.flag()),
           before_count(r.integer()),
           after_count(r.integer()),
@@ -261,6 +261,7 @@ struct Hop final : MovesNode {
     bool is_rare() const override {
         return starts_here && (hurdle_check.known() || landing_check.known());
     }
+    bool can_drop() const override { return is_rare(); }
     bool any(Context& c) const override {
         return ends_on(c, [](int) { return true; });
     }

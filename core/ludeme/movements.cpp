@@ -23,19 +23,22 @@ struct Step final : MovesNode {
     Consequence then;
     Precheck precheck;
     bool starts_here;
+    bool to_empty;  // to any empty site, whatever else there is
     explicit Step(Reader& r)
         : kind(r.kind()),
           from(r.integer()),
           level(r.integer()),
           from_test(r.boolean()),
-          ways(r.program, kind, r.directions()),
+          ways(r.program, kind, r.directions(), starts_at_register(from)),
           to_test(r.boolean()),
           apply(r),
           stack(r.flag()),
           decision(r.flag()),
           then(r),
           precheck(r.program, ways, to_test.get(), &Registers::to),
-          starts_here(starts_at_register(from)) {}
+          starts_here(starts_at_register(from)),
+          to_empty(precheck.known() && !level && !from_test && to_test &&
+                   to_test->is_emptiness(&Registers::to, kind)) {}
 
     bool is_excluded(const Context& c, int f) const {
         return precheck.known() && precheck.excludes(c, ways.beside(c, f));
@@ -113,7 +116,20 @@ struct Step final : MovesNode {
     bool rules_out(const Context& c, int site) const override {
         return starts_here && on_board(c.program, kind, site) && is_excluded(c, site);
     }
+    bool can_drop() const override {
+        return starts_here && precheck.known() && ways.can_keep_stepping();
+    }
+    void drop_ruled_out(const Context& c, SiteSet& sites) const override {
+        SiteSet ends;
+        precheck.all_passing(c, ends);
+        ways.keep_stepping(c, ends, sites);
+    }
     bool any(Context& c) const override {
+        if (to_empty && !c.plain) {
+            const int f = from->eval(c);
+            if (!on_board(c.program, kind, f)) return false;
+            if (ways.has_exact_steps(c, f)) return !is_excluded(c, f);
+        }
         return ends_on(c, [](int) { return true; });
     }
     bool can_move_to(Context& c, int site) const override {

@@ -16,6 +16,7 @@
 namespace omnilude::ludeme {
 
 class Program;
+struct Applied;
 
 // What iterating ludemes set for those inside them. -1: unset.
 struct Registers {
@@ -26,6 +27,59 @@ struct Registers {
 };
 
 using Slot = int Registers::*;
+
+// The sites that are filled while a board is filled one site after another, in this order, and the
+// groups of their pieces as far as conditions have joined them.
+struct Filled {
+    uint32_t count = 0;
+    uint16_t sites[max_sites];
+    struct Groups {
+        const void* owner = nullptr;  // the condition that they are of
+        uint32_t count = 0;           // of the sites that are in them
+        SiteSet sites;
+        uint16_t parents[max_sites];  // the first site of a group is its own
+        uint64_t marks[max_sites];    // of all its sites, at its first
+        int first_of(int site) {
+            while (parents[site] != site) {
+                parents[site] = parents[parents[site]];
+                site = parents[site];
+            }
+            return site;
+        }
+        void join(int a, int b) {
+            a = first_of(a), b = first_of(b);
+            parents[b] = static_cast<uint16_t>(a);
+            marks[a] |= marks[b];
+        }
+    };
+    Groups groups[2];
+    void clear() {
+        count = 0;
+        for (Groups& one : groups) one.owner = nullptr;
+    }
+    // Those of a condition, up to date; null where there is no room for more. `marks(site)` are the
+    // marks of a piece, `beside(site)` the sites of a set beside it that its group has if filled.
+    template <class Marks, class Beside>
+    Groups* join(const void* owner, uint32_t words, Marks&& marks, Beside&& beside) {
+        Groups* found = nullptr;
+        for (Groups& one : groups)
+            if (!found && (one.owner == owner || !one.owner)) found = &one;
+        if (!found) return nullptr;
+        if (!found->owner) {
+            found->owner = owner;
+            found->count = 0;
+            found->sites.clear(words);
+        }
+        while (found->count < count) {
+            const int site = sites[found->count++];
+            found->parents[site] = static_cast<uint16_t>(site);
+            found->marks[site] = marks(site);
+            beside(site, found->sites, [&](int other) { found->join(site, other); });
+            found->sites.add(static_cast<uint32_t>(site));
+        }
+        return found;
+    }
+};
 
 struct Context {
     // `records`: the block whose records of positions are read, where it is not this one.
@@ -41,6 +95,7 @@ struct Context {
     bool no_moves_test = false;  // within `no Moves`
     bool stop_at_roll = false;   // dice that must be rolled are only asked for
     bool roll_needed = false;    // or were rolled
+    bool plain = false;          // moves are ruled out by evaluating them alone: for tests
     // How often numbers stood for a move, by generator: whether to draw or to list.
     struct Luck {
         uint32_t generator = 0;
@@ -67,7 +122,17 @@ struct Context {
         uint16_t places[most];
     };
     Candidates candidates[4];
+    // The places of all the mover's pieces but those that a generator rules out; good as long.
+    struct Movable {
+        const MovesNode* generator = nullptr;
+        uint32_t changes = 0;
+        int mover = 0;
+        uint32_t count = 0;
+        SiteSet places;
+    };
+    Movable movable[4];
     uint32_t changes = 1;
+    Filled* filled = nullptr;  // while a board is filled
     Scalars& scalars() const { return state.scalars(); }
 };
 
@@ -103,6 +168,9 @@ struct BoolNode {
     // Sets `out` to the sites of the board for which it holds when they are in a register; false:
     // it cannot be told but by trying.
     virtual bool sites_where(Context&, Slot, Kind, SiteSet&) const { return false; }
+    // Whether it holds when one of the mover's own pieces is on the site of a kind in a register;
+    // -1: that is not all it takes to know.
+    virtual int holds_for(Slot, Kind, int /*piece*/, int /*owner*/) const { return -1; }
 };
 
 struct RegionNode {
@@ -148,6 +216,15 @@ struct DirectionsNode {
     virtual void list_choices(std::vector<const DirectionsNode*>& out) const {
         out.push_back(this);
     }
+    // That which holds for a piece of the mover's on the site of a kind in the register `from`;
+    // null: that is not all it takes to know.
+    virtual const DirectionsNode* chosen_for(Kind, int /*piece*/, int /*owner*/) const {
+        return this;
+    }
+    // Whether they are those from the site of a kind in a register to that in another; then the
+    // first of them, or -1.
+    virtual bool is_from_to(Kind, Slot /*from*/, Slot /*to*/) const { return false; }
+    virtual int first_between(int /*from*/, int /*to*/) const { return -1; }
 };
 
 struct RangeNode {
@@ -186,9 +263,11 @@ struct MovesNode {
     virtual bool can_move_to(Context& c, int site) const;
     // True only if it has no move when a site is in the register `from`.
     virtual bool rules_out(const Context&, int /*site*/) const { return false; }
-    // Whether that can be expected of most sites; then takes those out of a set of sites of its
-    // kind with the mover's pieces, all at once.
+    // Whether that can be expected of most sites.
     virtual bool is_rare() const { return false; }
+    // Whether it takes such sites out of a set of sites of its kind with the mover's pieces, all at
+    // once.
+    virtual bool can_drop() const { return false; }
     virtual void drop_ruled_out(const Context&, SiteSet&) const {}
 
     // Drawing a move at random without making them all. The numbers from 0 to draws - 1 stand for
@@ -213,6 +292,9 @@ struct MovesNode {
     virtual bool adds_to_empty(const Program&) const { return false; }
     // The move to one of these sites, then.
     virtual void add_at(Context&, int /*site*/, Single&) const {}
+    // Does all its moves at once, as an effect, where nobody asks for them one by one; false: it
+    // did nothing and has to be asked.
+    virtual bool act(Context&, Applied&) const { return false; }
     // Whether it leaves the pieces as they are, as an effect.
     virtual bool keeps_board() const { return false; }
     // The generator that has all moves in this position, if it is a matter of that; else null.

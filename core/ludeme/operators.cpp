@@ -82,6 +82,9 @@ struct Or final : MovesNode {
     bool is_rare() const override {
         return std::all_of(list.begin(), list.end(), [](const auto& m) { return m->is_rare(); });
     }
+    bool can_drop() const override {
+        return std::all_of(list.begin(), list.end(), [](const auto& m) { return m->can_drop(); });
+    }
     void drop_ruled_out(const Context& c, SiteSet& sites) const override {
         const uint32_t words = c.program.words();
         SiteSet left;

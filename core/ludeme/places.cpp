@@ -148,6 +148,51 @@ struct PieceOf final : IntNode {
     }
 };
 
+// So many steps from a site in a direction; the site itself where there is none.
+int site_ahead(const Program& program, Kind kind, int site, int direction, int steps) {
+    for (int number : rays_of(program, kind, site, direction)) {
+        const auto sites = ray(program, kind, number);
+        if (steps >= 0 && static_cast<size_t>(steps) < sites.size())
+            return sites[static_cast<size_t>(steps)];
+    }
+    return site;
+}
+
+// The site beyond one in a register as seen from another one: looked up by both.
+struct Beyond final : IntNode {
+    Kind kind;
+    Slot from, to;
+    uint32_t sites;
+    std::vector<int16_t> table;
+    // Null where it is something else, or on a board that is too large for it.
+    static std::unique_ptr<Beyond> make(const Program& program, Kind kind, const IntNode& site,
+                                        const DirectionsNode& directions) {
+        constexpr uint32_t most = 128;
+        const uint32_t sites = program.board.tables[kind].count;
+        const Slot to = site.slot();
+        if (!to || sites > most) return nullptr;
+        for (const Slot from : {&Registers::from, &Registers::to, &Registers::between}) {
+            if (!directions.is_from_to(kind, from, to)) continue;
+            auto node = std::make_unique<Beyond>();
+            node->kind = kind, node->from = from, node->to = to, node->sites = sites;
+            for (int a = 0; a < static_cast<int>(sites); ++a)
+                for (int b = 0; b < static_cast<int>(sites); ++b) {
+                    const int d = directions.first_between(a, b);
+                    const int end = d < 0 ? b : site_ahead(program, kind, b, d, 1);
+                    node->table.push_back(static_cast<int16_t>(end));
+                }
+            return node;
+        }
+        return nullptr;
+    }
+    int eval(Context& c) const override {
+        const int a = c.registers.*from, b = c.registers.*to;
+        if (!on_board(c.program, kind, b)) return off;
+        if (!on_board(c.program, kind, a)) return b;
+        return table[static_cast<size_t>(a) * sites + static_cast<size_t>(b)];
+    }
+};
+
 }  // namespace
 
 void add_site_functions(Makers<IntPtr>& m) {
@@ -293,23 +338,19 @@ void add_site_functions(Makers<IntPtr>& m) {
     add_table("column", &SiteTables::column);
     add_table("layer", &SiteTables::layer);
     add_table("phase", &SiteTables::phase);
-    m["ahead"] = [](Reader& r) {
+    m["ahead"] = [](Reader& r) -> IntPtr {
         const Kind kind = r.kind();
         auto site = r.integer(), steps = r.integer();
         auto directions = r.directions();
+        if (!steps)
+            if (auto beyond = Beyond::make(r.program, kind, *site, *directions)) return beyond;
         return make_int([=, site = std::move(site), steps = std::move(steps),
                          directions = std::move(directions)](Context& c) {
             const int s = site->eval(c);
             if (!on_board(c.program, kind, s)) return off;
             const int k = steps ? steps->eval(c) : 1;
             const DirectionList list(c, *directions, kind, s);
-            if (list.empty()) return s;
-            for (int number : rays_of(c.program, kind, s, *list.begin())) {
-                const auto sites = ray(c.program, kind, number);
-                if (k >= 0 && static_cast<size_t>(k) < sites.size())
-                    return static_cast<int>(sites[static_cast<size_t>(k)]);
-            }
-            return s;
+            return list.empty() ? s : site_ahead(c.program, kind, s, *list.begin(), k);
         });
     };
     m["ahead same"] = [](Reader& r) {  // in the direction of the move, or against it
@@ -330,13 +371,7 @@ void add_site_functions(Makers<IntPtr>& m) {
                     if (std::find(sites.begin() + 1, sites.end(), to) != sites.end()) found = d;
                 }
             if (found < 0) return s;
-            const int k = steps ? steps->eval(c) : 1;
-            for (int number : rays_of(c.program, kind, s, found)) {
-                const auto sites = ray(c.program, kind, number);
-                if (k >= 0 && static_cast<size_t>(k) < sites.size())
-                    return static_cast<int>(sites[static_cast<size_t>(k)]);
-            }
-            return s;
+            return site_ahead(c.program, kind, s, found, steps ? steps->eval(c) : 1);
         });
     };
     m["trackSite Move"] = [](Reader& r) {

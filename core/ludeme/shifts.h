@@ -1,7 +1,8 @@
-// Leaps of all pieces at once. Those that lead equally far, by the numbers of the sites,
+// Steps or leaps of all pieces at once. Those that lead equally far, by the numbers of the sites,
 // are one shift of a set: on boards of equal rows there are as many shifts as directions.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -24,14 +25,17 @@ class Shifts {
         }
         starts_[n * words_ + static_cast<size_t>(site >> 6)] |= uint64_t{1} << (site & 63);
     }
+    void add_step(int site, int to) { add(site, to, to); }
     // False where there are too many for it to pay.
     bool known() const { return known_; }
 
-    // Adds the starts of all leaps over a site of one set to one of another.
+    // Adds the starts of all leaps over a site of one set to one of another. In a single word sets
+    // are turned round: what comes in at the other end is at no start.
     void find_starts(const uint64_t* over, const uint64_t* to, uint64_t* out) const {
         if (words_ == 1) {
             for (size_t n = 0; n < shifts_.size(); ++n)
-                *out |= starts_[n] & moved(*over, shifts_[n].over) & moved(*to, shifts_[n].to);
+                *out |=
+                    starts_[n] & std::rotr(*over, shifts_[n].over) & std::rotr(*to, shifts_[n].to);
             return;
         }
         const uint64_t* starts = starts_.data();
@@ -40,14 +44,23 @@ class Shifts {
                 out[w] |= *starts++ & moved(over, w, shift.over) & moved(to, w, shift.to);
     }
 
+    // Adds the starts of all steps to a site of a set.
+    void find_starts(const uint64_t* to, uint64_t* out) const {
+        if (words_ == 1) {
+            for (size_t n = 0; n < shifts_.size(); ++n)
+                *out |= starts_[n] & std::rotr(*to, shifts_[n].to);
+            return;
+        }
+        const uint64_t* starts = starts_.data();
+        for (const Shift& shift : shifts_)
+            for (uint32_t w = 0; w < words_; ++w) out[w] |= *starts++ & moved(to, w, shift.to);
+    }
+
   private:
     static constexpr size_t most = 8;
     struct Shift {
         int over, to;
     };
-    static uint64_t moved(uint64_t set, int distance) {
-        return distance >= 0 ? set >> distance : set << -distance;
-    }
     // A word of a set whose site n is site n + distance of another.
     uint64_t moved(const uint64_t* set, uint32_t word, int distance) const {
         const int first = static_cast<int>(word) * 64 + distance;

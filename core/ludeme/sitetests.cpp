@@ -228,6 +228,10 @@ struct MoversPieceAt final : BoolNode {
         const int piece = mover < by_owner.size() ? by_owner[mover] : -1;
         return ((place < 0 ? 0 : c.state.what(place)) == piece) == wanted;
     }
+    int holds_for(Slot in, Kind of, int piece, int owner) const override {
+        if (in != slot || of != kind || static_cast<size_t>(owner) >= by_owner.size()) return -1;
+        return (by_owner[static_cast<size_t>(owner)] == piece) == wanted;
+    }
 };
 
 template <class F>

@@ -30,7 +30,7 @@ void add_list(Lists& lists, const std::vector<int32_t>& items) {
 }
 }  // namespace
 
-Ways::Ways(Program& program, Kind kind, DirectionsPtr node)
+Ways::Ways(Program& program, Kind kind, DirectionsPtr node, bool from_register)
     : kind_(kind),
       sites_(program.board.tables[kind].count),
       words_((sites_ + 63) / 64),
@@ -42,20 +42,45 @@ Ways::Ways(Program& program, Kind kind, DirectionsPtr node)
         tables_[n].node = choices[n];
         fill(program, tables_[n]);
     }
-    if (std::all_of(tables_.begin(), tables_.end(), [](const Table& t) { return t.known; }))
-        find_sets(program);
+    if (!std::all_of(tables_.begin(), tables_.end(), [](const Table& t) { return t.known; }))
+        return;
+    if (from_register && tables_.size() > 1) settle(program);
+    find_sets(program);
+}
+
+// Where the piece itself decides between directions, that is known before it moves.
+void Ways::settle(const Program& program) {
+    for (size_t piece = 0; piece < program.board.components.size(); ++piece) {
+        const auto owner = static_cast<int>(program.board.owners[piece]);
+        const bool moves = owner >= 1 && owner <= static_cast<int>(program.players());
+        const auto* node =
+            moves ? node_->chosen_for(kind_, static_cast<int>(piece), owner) : nullptr;
+        int number = -1;
+        for (size_t n = 0; n < tables_.size(); ++n)
+            if (tables_[n].node == node) number = static_cast<int>(n);
+        settled_.push_back(number);
+    }
 }
 
 void Ways::find_sets(const Program& program) {
+    constexpr uint32_t unused = ~uint32_t{0};
     std::vector<std::vector<uint32_t>> groups;  // by table: which variant
-    for (size_t piece = 0; piece < program.board.components.size(); ++piece) {
+    auto find_group = [&](size_t piece, int settled) {
         std::vector<uint32_t> variants;
-        for (const Table& t : tables_) variants.push_back(t.variants[piece]);
+        for (size_t n = 0; n < tables_.size(); ++n)
+            variants.push_back(settled < 0 || n == static_cast<size_t>(settled)
+                                   ? tables_[n].variants[piece]
+                                   : unused);
         const auto at = std::find(groups.begin(), groups.end(), variants);
-        groups_.push_back(static_cast<uint32_t>(at - groups.begin()));
+        const auto number = static_cast<uint32_t>(at - groups.begin());
         if (at == groups.end()) groups.push_back(std::move(variants));
+        return number;
+    };
+    for (size_t piece = 0; piece < program.board.components.size(); ++piece) {
+        groups_.push_back(find_group(piece, -1));
+        own_groups_.push_back(settled_.empty() ? groups_.back()
+                                               : find_group(piece, settled_[piece]));
     }
-    if (groups.size() <= 1) groups_.clear();
     beside_.assign(groups.size() * sites_ * words_, 0);
     beyond_ = beside_;
     std::vector<int32_t> leaps;
@@ -65,11 +90,18 @@ void Ways::find_sets(const Program& program) {
         };
         leaps.clear();
         for (size_t n = 0; n < tables_.size(); ++n) {
-            const size_t entry = size_t{groups[row / sites_][n]} * sites_ + row % sites_;
+            const uint32_t variant = groups[row / sites_][n];
+            if (variant == unused) continue;
+            const size_t entry = size_t{variant} * sites_ + row % sites_;
             for (int s : tables_[n].steps[entry]) add(beside_, s);
             for (int number : tables_[n].rays[entry]) {
                 const auto sites = ray(program, kind_, number);
-                if (sites.size() > 1) add(beside_, sites[1]);
+                if (sites.size() > 1) {
+                    const auto steps = tables_[n].steps[entry];
+                    beside_are_steps_ &=
+                        std::find(steps.begin(), steps.end(), sites[1]) != steps.end();
+                    add(beside_, sites[1]);
+                }
                 if (sites.size() <= 2) continue;
                 add(beyond_, sites[2]);
                 leaps.insert(leaps.end(), {sites[1], sites[2]});
@@ -78,42 +110,68 @@ void Ways::find_sets(const Program& program) {
         add_list(leaps_, leaps);
     }
     find_shifts(program);
+    if (groups.size() <= 1) groups_.clear();
+}
+
+// Calls `add(shifts, site, row)` for every site and every group of an owner's pieces, then for
+// those of all pieces, whoever is on move.
+template <class Add>
+void Ways::fill_shifts(const Program& program, std::vector<Shifts>& shifts, Add&& add) const {
+    shifts.assign(program.layout.owners + size_t{1}, Shifts(words_));
+    std::vector<std::vector<uint32_t>> done(shifts.size());
+    for (size_t piece = 0; piece < groups_.size(); ++piece) {
+        auto add_group = [&](size_t owner, uint32_t group) {
+            if (std::find(done[owner].begin(), done[owner].end(), group) != done[owner].end())
+                return;
+            done[owner].push_back(group);
+            for (uint32_t site = 0; site < sites_; ++site)
+                add(shifts[owner], static_cast<int>(site), size_t{group} * sites_ + site);
+        };
+        add_group(program.board.owners[piece], own_groups_[piece]);
+        add_group(shifts.size() - 1, groups_[piece]);
+    }
+    if (!std::all_of(shifts.begin(), shifts.end(), [](const auto& one) { return one.known(); }))
+        shifts.clear();
 }
 
 void Ways::find_shifts(const Program& program) {
-    const size_t groups =
-        groups_.empty() ? 1 : *std::max_element(groups_.begin(), groups_.end()) + size_t{1};
-    shifts_.assign(groups, Shifts(words_));
-    for (size_t row = 0; row < groups * sites_; ++row) {
+    fill_shifts(program, leap_shifts_, [&](Shifts& shifts, int site, size_t row) {
         const auto leaps = leaps_[row];
-        for (size_t n = 0; n < leaps.size(); n += 2)
-            shifts_[row / sites_].add(static_cast<int>(row % sites_), leaps[n], leaps[n + 1]);
-    }
-    if (!std::all_of(shifts_.begin(), shifts_.end(), [](const auto& one) { return one.known(); }))
-        shifts_.clear();
-    owner_groups_.assign(program.layout.owners, groups == 1 ? 0 : -2);
-    for (size_t piece = 0; piece < groups_.size(); ++piece) {
-        int& group = owner_groups_[program.board.owners[piece]];
-        const auto own = static_cast<int>(groups_[piece]);
-        group = group == -2 || group == own ? own : -1;
-    }
+        for (size_t n = 0; n < leaps.size(); n += 2) shifts.add(site, leaps[n], leaps[n + 1]);
+    });
+    fill_shifts(program, step_shifts_, [&](Shifts& shifts, int site, size_t row) {
+        each_bit(beside_.data() + row * words_, words_, [&](int to) {
+            shifts.add_step(site, to);
+            return false;
+        });
+    });
+}
+
+template <class Find>
+bool Ways::keep(const Context& c, const std::vector<Shifts>& shifts, SiteSet& sites,
+                Find&& find) const {
+    if (shifts.empty()) return false;
+    uint64_t starts[max_words];
+    std::fill_n(starts, words_, 0);
+    // In stacks the piece on top, which may be another's, decides on directions.
+    find(c.state.stacking() ? shifts.back() : shifts[static_cast<size_t>(c.scalars().mover)],
+         starts);
+    if (sites_ % 64) starts[words_ - 1] |= ~uint64_t{0} << sites_ % 64;  // what is not on the board
+    for (uint32_t w = 0; w < words_; ++w) sites.bits[w] &= starts[w];
+    return true;
 }
 
 bool Ways::keep_leaping(const Context& c, const SiteSet& over, const SiteSet& to,
                         SiteSet& sites) const {
-    if (shifts_.empty()) return false;
-    uint64_t starts[max_words];
-    std::fill_n(starts, words_, 0);
-    // In stacks the piece on top, which may be another's, decides on directions.
-    const int group = groups_.empty()      ? 0
-                      : c.state.stacking() ? -1
-                                           : owner_groups_[static_cast<size_t>(c.scalars().mover)];
-    for (size_t n = 0; n < shifts_.size(); ++n)
-        if (group < 0 || n == static_cast<size_t>(group))
-            shifts_[n].find_starts(over.bits, to.bits, starts);
-    if (sites_ % 64) starts[words_ - 1] |= ~uint64_t{0} << sites_ % 64;  // what is not on the board
-    for (uint32_t w = 0; w < words_; ++w) sites.bits[w] &= starts[w];
-    return true;
+    return keep(c, leap_shifts_, sites, [&](const Shifts& shifts, uint64_t* starts) {
+        shifts.find_starts(over.bits, to.bits, starts);
+    });
+}
+
+bool Ways::keep_stepping(const Context& c, const SiteSet& to, SiteSet& sites) const {
+    return keep(c, step_shifts_, sites, [&](const Shifts& shifts, uint64_t* starts) {
+        shifts.find_starts(to.bits, starts);
+    });
 }
 
 namespace {
@@ -170,8 +228,13 @@ void Ways::fill(Program& program, Table& table) const {
     if (!neighbours.empty()) table.neighbours = share_sets(program, std::move(neighbours));
 }
 
-const Ways::Table& Ways::table(Context& c) const {
+const Ways::Table& Ways::table(Context& c, int site) const {
     if (tables_.size() == 1) return tables_.front();
+    if (!settled_.empty() && !c.plain) {
+        const size_t piece = piece_at(c, site);
+        if (settled_[piece] >= 0 && is_movers(c, piece))
+            return tables_[static_cast<size_t>(settled_[piece])];
+    }
     const DirectionsNode* node = &node_->chosen(c);
     for (const Table& one : tables_)
         if (one.node == node) return one;
@@ -186,7 +249,7 @@ size_t Ways::entry(const Context& c, const Table& table, int site) const {
 template <class Find>
 std::span<const int32_t> Ways::look_up(Context& c, Lists Table::* lists, int site,
                                        WayBuffer& buffer, Find&& find) const {
-    const Table& t = table(c);
+    const Table& t = table(c, site);
     if (t.known) return (t.*lists)[entry(c, t, site)];
     buffer.directions.clear();
     buffer.items.clear();
@@ -247,6 +310,14 @@ auto* flood_of_width(uint32_t words) {
 }
 }  // namespace
 
+bool Ways::is_mutual() const {
+    for (uint32_t site = 0; site < sites_; ++site)
+        if (each_bit(neighbours(static_cast<int>(site)), words_,
+                     [&](int other) { return !(neighbours(other)[site >> 6] >> (site & 63) & 1); }))
+            return false;
+    return true;
+}
+
 bool Ways::touches(const SiteSet& set, int start, const SiteSet& other) const {
     const uint64_t* around = neighbours(start);
     for (uint32_t w = 0; w < words_; ++w)
@@ -280,7 +351,7 @@ bool Ways::flood(Context& c, const SiteSet& set, int start, SiteSet& inside) con
 
 bool Ways::may_reach(Context& c, int from, int to) const {
     if (static_cast<uint32_t>(to) >= sites_) return false;
-    const Table& t = table(c);
+    const Table& t = table(c, from);
     if (!t.known) return true;
     return t.reach[entry(c, t, from) * words_ + static_cast<size_t>(to >> 6)] >> (to & 63) & 1;
 }
@@ -289,9 +360,11 @@ template <class Count>
 int Ways::greatest(int piece, int site, Count&& count) const {
     const auto low = static_cast<uint32_t>(std::max(site, 0));
     const uint32_t high = site < 0 ? sites_ : std::min(sites_, low + 1);
+    const int settled = piece < 0 || settled_.empty() ? -1 : settled_[static_cast<size_t>(piece)];
     int result = 0;
     for (const Table& t : tables_) {
         if (!t.known) return -1;
+        if (settled >= 0 && &t != &tables_[static_cast<size_t>(settled)]) continue;
         for (size_t p = 0; p < t.variants.size(); ++p)
             if (piece < 0 || static_cast<size_t>(piece) == p)
                 for (uint32_t s = low; s < high; ++s)

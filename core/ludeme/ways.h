@@ -13,7 +13,8 @@ struct WayBuffer {
 
 class Ways {
   public:
-    Ways(Program& program, Kind kind, DirectionsPtr node);
+    // `from_register`: they are those of the piece on the site in the register `from`.
+    Ways(Program& program, Kind kind, DirectionsPtr node, bool from_register = false);
 
     const DirectionsNode& directions() const { return *node_; }
     Kind kind() const { return kind_; }
@@ -31,6 +32,8 @@ class Ways {
     // Whether they depend on nothing but the site and the piece on it.
     bool steady() const { return tables_.size() == 1 && tables_.front().known; }
     bool can_flood() const { return tables_.size() == 1 && tables_.front().neighbours; }
+    // Then: whether every step can be taken back.
+    bool is_mutual() const;
     // The sites beside one, as a set, where that can be done.
     const uint64_t* neighbours(int site) const {
         return tables_.front().neighbours + static_cast<size_t>(site) * words_;
@@ -39,6 +42,13 @@ class Ways {
     bool may_reach(Context& c, int from, int to) const;
     // Whether it is known what is around a site whatever happens: the next three.
     bool has_sets() const { return !beside_.empty(); }
+    // Whether what is beside a site is where the steps of the piece there end, all of it.
+    bool has_exact_steps(const Context& c, int site) const {
+        if (!beside_are_steps_ || tables_.size() == 1) return beside_are_steps_;
+        if (settled_.empty()) return false;
+        const size_t piece = piece_at(c, site);
+        return settled_[piece] >= 0 && is_movers(c, piece);
+    }
     // All sites that the piece on a site may come to by one step, or by two straight on, as sets of
     // words.
     const uint64_t* beside(const Context& c, int site) const {
@@ -55,6 +65,9 @@ class Ways {
     // site of one set to one of another; false: it cannot be told by shifts.
     bool keep_leaping(const Context& c, const SiteSet& over, const SiteSet& to,
                       SiteSet& sites) const;
+    // The same for one step to a site of a set.
+    bool keep_stepping(const Context& c, const SiteSet& to, SiteSet& sites) const;
+    bool can_keep_stepping() const { return !step_shifts_.empty(); }
     uint32_t words() const { return words_; }
     // Never less than there are, for any piece or site where it is -1; -1: not known.
     int most_steps(int piece, int site) const { return most(&Table::steps, piece, site); }
@@ -74,7 +87,7 @@ class Ways {
         // And those of steps; only where all pieces are alike.
         const uint64_t* neighbours = nullptr;
     };
-    const Table& table(Context& c) const;
+    const Table& table(Context& c, int site) const;
     template <class Find>
     std::span<const int32_t> look_up(Context& c, Lists Table::* lists, int site, WayBuffer& buffer,
                                      Find&& find) const;
@@ -82,14 +95,25 @@ class Ways {
     int most(Lists Table::* lists, int piece, int site) const;
     size_t row(const Context& c, int site) const {
         if (groups_.empty()) return static_cast<size_t>(site);
-        return size_t{groups_[piece_at(c, site)]} * sites_ + static_cast<size_t>(site);
+        const size_t piece = piece_at(c, site);
+        const auto& groups = is_movers(c, piece) ? own_groups_ : groups_;
+        return size_t{groups[piece]} * sites_ + static_cast<size_t>(site);
+    }
+    static bool is_movers(const Context& c, size_t piece) {
+        return c.state.owner_of(static_cast<int>(piece)) == c.scalars().mover;
     }
     size_t piece_at(const Context& c, int site) const {
         const int place = c.state.place_anywhere(kind_, site);
         return place < 0 ? 0 : static_cast<size_t>(c.state.what(place));
     }
+    void settle(const Program& program);
     void find_sets(const Program& program);
     void find_shifts(const Program& program);
+    template <class Add>
+    void fill_shifts(const Program& program, std::vector<Shifts>& shifts, Add&& add) const;
+    template <class Find>
+    bool keep(const Context& c, const std::vector<Shifts>& shifts, SiteSet& sites,
+              Find&& find) const;
     template <class Count>
     int greatest(int piece, int site, Count&& count) const;
     void fill(Program& program, Table& table) const;
@@ -98,13 +122,16 @@ class Ways {
     uint32_t sites_, words_;
     DirectionsPtr node_;
     std::vector<Table> tables_;
+    // By component: which table holds for it if it is the mover's, or -1; empty: all -1.
+    std::vector<int> settled_;
     // At [group, site]; a group is of components with the same directions.
-    std::vector<uint32_t> groups_;  // by component; empty: one for all
+    std::vector<uint32_t> groups_;      // by component; empty: one for all
+    std::vector<uint32_t> own_groups_;  // the same for those of the mover
     std::vector<uint64_t> beside_, beyond_;
+    bool beside_are_steps_ = true;  // no ray begins with anything else
     Lists leaps_;
-    std::vector<Shifts> shifts_;  // of leaps, by group; empty: not known
-    std::vector<int>
-        owner_groups_;  // by owner; negative: its pieces are of several, or there are none
+    // Of the pieces of each owner, and last of all pieces; empty: not known.
+    std::vector<Shifts> leap_shifts_, step_shifts_;
 };
 
 // Rules out sites by what must be on them for a test to hold, before anything is evaluated.
@@ -118,13 +145,14 @@ class Precheck {
     }
     // True only if no site of a set, which has as many words as the ways have, can pass.
     bool excludes(const Context& c, const uint64_t* set) const {
-        if (!hints_) return false;
+        if (!hints_ || c.plain) return false;
         for (uint32_t w = 0; w < words_; ++w)
             if (set[w] & passing(c, w)) return false;
         return true;
     }
     bool excludes_site(const Context& c, int site) const {
-        return hints_ && !(passing(c, static_cast<uint32_t>(site) >> 6) >> (site & 63) & 1);
+        return hints_ && !c.plain &&
+               !(passing(c, static_cast<uint32_t>(site) >> 6) >> (site & 63) & 1);
     }
     // Of a site that is in `all_passing`: whether the piece on top of it does not pass.
     bool excludes_top(const Context& c, int site) const {

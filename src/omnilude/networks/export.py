@@ -6,6 +6,7 @@ tracing the network again; what is computed from weights alone is folded when a 
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import threading
@@ -28,14 +29,19 @@ _exporting = threading.Lock()  # torch's exporter keeps its state in globals
 
 def to_onnx(network: Network) -> onnx.ModelProto:
     """The network as an ONNX model: rows [n, E] to logits [n, S] and values [n, players]."""
-    device = next(network.parameters()).device
-    rows = torch.zeros(2, network.encoding.size, device=device)
+    # The exporter merges weights that are equal, as many are at first (zeros); they would stay one
+    # when others are put in later. So it sees a copy in which no two are equal.
+    traced = copy.deepcopy(network).cpu()
+    random = torch.Generator().manual_seed(0)
+    rows = torch.zeros(2, network.encoding.size)
     buffer = io.BytesIO()
     with _exporting, torch.no_grad(), warnings.catch_warnings():
+        for weight in traced.state_dict().values():
+            weight.copy_(torch.rand(weight.shape, generator=random))
         # The exporter that traces is called deprecated; the new one takes seconds instead of 0.1.
         warnings.simplefilter("ignore")
         torch.onnx.export(
-            network,
+            traced,
             (rows,),
             buffer,  # type: ignore[arg-type]  # documented for a file name only; both work
             dynamo=False,
@@ -45,7 +51,9 @@ def to_onnx(network: Network) -> onnx.ModelProto:
             do_constant_folding=False,
             opset_version=OPSET,
         )
-    return onnx.load_from_string(buffer.getvalue())
+    model = onnx.load_from_string(buffer.getvalue())
+    replace_weights(model, network)
+    return model
 
 
 def replace_weights(model: onnx.ModelProto, network: Network) -> None:
