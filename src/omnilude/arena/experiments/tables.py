@@ -20,6 +20,7 @@ from omnilude.arena.experiments.throughput import PEER_RATE, SHAPES
 from omnilude.networks.files import write_atomically
 
 MISSING = "not measured yet"
+MISLED_VERSION = "0.1.0"
 HEAD = """# Results
 
 What the papers report beside what was measured here. This page is made from `results/*.json` by
@@ -342,9 +343,11 @@ def _training_notes(parts: dict[str, Any], label: str, name: str, shown: str) ->
             f"{told['positions']:,} positions, {told['steps']:,} steps, "
             f"{told['parameters']:,} parameters"
         )
-        known = training["identity"]["training"]["search"]
-        if name == "ours" and "policy_temperature" not in known:
-            notes.append("ours as trained before policies were flattened (METHODS.md)")
+        if name == "ours" and training["versions"]["omnilude"] == MISLED_VERSION:
+            notes.append(
+                f"ours as trained by version {MISLED_VERSION}, whose self-play did not follow what "
+                "was learned (METHODS.md)"
+            )
     curve = parts.get(f"{label}/curve {name}")
     if curve:
         notes.append(f"{shown} over time, mean score: {_say_curve(curve)}")
