@@ -253,3 +253,35 @@ def test_sites_that_are_not_there() -> None:
         make(f"(play {ADD}) {LINE}", '(board (hex 100)) (piece "Man" Each)')
     away = make(f'(start (place "Man1" -5)) (play {ADD}) {LINE}')
     assert len(moves(away.initial())) == 9
+
+
+def test_threats_to_sites_far_away_are_none() -> None:
+    """Found by fuzzing: what is asked of a site that is nowhere must not write beyond a set."""
+    rules = (
+        f'(play {ADD}) (end (if (is Threatened (id "Man" Mover) at:1000000 {ADD})'
+        " (result Mover Win)))"
+    )
+    state = make(rules).initial()
+    for _ in range(4):
+        state = play(state, moves(state)[0])
+    assert not state.terminal
+
+
+def test_what_is_no_role_is_an_error() -> None:
+    for rules in (
+        f"(play {ADD}) (end (if (is Loop surround:Nobody) (result Mover Win)))",
+        f"(start (set Team 1 {{P1 Nobody}})) (play {ADD}) {LINE}",
+    ):
+        with pytest.raises(RulesError, match="Nobody"):
+            make(rules)
+
+
+def test_seeds_without_number_are_refused() -> None:
+    board = '(mancalaBoard 2 6 (track "Track" {0..5 11..6} loop:True)) (piece "Seed" Shared)'
+    rules = (
+        "(start (set Count {} to:(sites Track)))"
+        " (play (move Select (from (sites Track)) (then (sow)))) " + LINE
+    )
+    make(rules.format(4), board)
+    with pytest.raises(Unsupported, match="10,000 pieces"):
+        make(rules.format(1000000), board)

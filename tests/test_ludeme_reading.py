@@ -140,6 +140,7 @@ def test_metadata_is_not_read() -> None:
         ('(game "G" <T>)\n(option "H" <T> {(item "I" <a)})', 2, 28, "never closed"),
         ('(game "G" ' + "(a " * 300, 1, 608, "nested deeper"),
         ('(game "G" 1..99999999)', 1, 11, "range of more than"),
+        ('(game "G" 99999999..1)', 1, 11, "range of more than"),
     ],
 )
 def test_errors_name_the_place(text: str, line: int, column: int, message: str) -> None:

@@ -324,8 +324,7 @@ void add_conditions(Makers<BoolPtr>& m) {
             SiteSet sites;
             sites.clear(c.program.words());
             if (site) {
-                const int s = site->eval(c);
-                if (s >= 0) sites.add(static_cast<uint32_t>(s));
+                add_site(c, sites, site->eval(c));
             } else if (region) {
                 region->eval(c, sites);
             }
@@ -349,7 +348,8 @@ void add_conditions(Makers<BoolPtr>& m) {
                 });
             }
             return sites.any(c.program.words(), [&](int s) {
-                const int what = c.state.what(c.state.place(kind, s));
+                const int place = c.state.place(kind, s);
+                const int what = place < 0 ? 0 : c.state.what(place);
                 return what > 0 && threatened_at(c, kind, what, s, moves.get(), true);
             });
         });

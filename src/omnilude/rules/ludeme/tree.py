@@ -156,7 +156,7 @@ class _Parser:
         place = first.place
         if last is not None and _whole(first) and _whole(last):
             low, high = int(first.text), int(last.text)
-            if high - low > MAX_RANGE:
+            if abs(high - low) > MAX_RANGE:
                 raise place.error(f"range of more than {MAX_RANGE} numbers")
             step = 1 if high >= low else -1
             for value in range(low, high + step, step):

@@ -19,7 +19,7 @@ from omnilude.rules.ludeme.compiler.kinds import (
     is_role_symbol,
 )
 from omnilude.rules.ludeme.compiler.literals import number
-from omnilude.rules.ludeme.compiler.roles import ALL, NEXT, ROLES, is_role
+from omnilude.rules.ludeme.compiler.roles import ALL, NEXT, ROLES, is_role, role_number
 from omnilude.rules.ludeme.compiler.walks import walk_sites
 from omnilude.rules.ludeme.tree import Array, Clause, Labelled, Node, Symbol
 
@@ -450,10 +450,10 @@ def _loop(c: Compiler, a: Arguments) -> Code:
     surround = a.take_label("surround")
     if a.take_flag("path"):
         raise unsupported("(is Loop … path:True)", a.place)
-    roles = [ROLES[describe(item)] for item in items_of(surround)] if surround is not None else []
+    roles = [role_number(item) for item in items_of(surround)] if surround is not None else []
     listed = a.take_if(lambda node: isinstance(node, Array) and all(map(is_role, node.items)))
     if listed is not None:
-        roles = [ROLES[describe(item)] for item in items_of(listed)]
+        roles = [role_number(item) for item in items_of(listed)]
     directions = c.take_directions(a)
     colour = a.take_if(is_number)
     start = a.take_if(is_number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from omnilude.rules.ludeme.arguments import describe
 from omnilude.rules.ludeme.tree import Clause, Node, Symbol
 
 PLAYERS = {f"P{number}": number for number in range(1, 17)}
@@ -22,6 +23,13 @@ PLAYER = ROLES["Player"]
 
 def is_role(node: Node) -> bool:
     return isinstance(node, Symbol) and node.name in ROLES
+
+
+def role_number(node: Node) -> int:
+    """The number of a role; an error where it is something else."""
+    if not is_role(node):
+        raise node.place.error(f"a role is needed, not {describe(node)}")
+    return ROLES[describe(node)]
 
 
 def is_player_clause(node: Node) -> bool:

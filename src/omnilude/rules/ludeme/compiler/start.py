@@ -10,8 +10,11 @@ from omnilude.rules.ludeme.compiler.code import Code, code, many, mentions, numb
 from omnilude.rules.ludeme.compiler.compiler import Compiler
 from omnilude.rules.ludeme.compiler.hiding import set_hidden
 from omnilude.rules.ludeme.compiler.kinds import is_number, is_region
-from omnilude.rules.ludeme.compiler.roles import ROLES, is_role
+from omnilude.rules.ludeme.compiler.roles import ROLES, is_role, role_number
 from omnilude.rules.ludeme.tree import Array, Clause, Node, Text
+
+MOST_PIECES = 10_000
+"""On a site at the start: they are sown one by one."""
 
 
 def start_rule(c: Compiler, node: Node) -> list[Code]:
@@ -168,6 +171,8 @@ def _start_set(c: Compiler, a: Arguments) -> list[Code]:
     if what == "Count":
         c.game.wants.count = True
         value = c.number(a.take())
+        if value.number is not None and value.number > MOST_PIECES:
+            raise unsupported(f"more than {MOST_PIECES:,} pieces on a site", a.place)
         kind = c.take_kind(a)
         at, to = a.take_label("at"), a.take_label("to")
         target = at if to is None else to
@@ -193,7 +198,7 @@ def _start_set(c: Compiler, a: Arguments) -> list[Code]:
     if what == "Team":
         c.game.wants.teams = True
         team = c.number(a.take()).number
-        members = [ROLES[describe(item)] for item in items_of(a.take())]
+        members = [role_number(item) for item in items_of(a.take())]
         if team is None or any(not 1 <= one <= c.game.players for one in members):
             raise unsupported("(set Team …) of this form", a.place)
         return [code("set Team", team, numbers(members))]

@@ -103,6 +103,8 @@ def _link(
 def add_surakarta_tracks(game: GameContext, board: Clause) -> None:
     a = Arguments(board)
     measures = game.measures["Vertex"]
+    if not measures.rows:
+        raise board.place.error("a Surakarta board needs vertices")
     rows, columns = max(measures.rows) + 1, max(measures.columns) + 1
     loops, first = a.take_label("loops"), a.take_label("from")
     start = whole(first) if first is not None else 1
