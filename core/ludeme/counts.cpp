@@ -16,9 +16,7 @@ void gather(Context& c, const IntNode* site, const RegionNode* region, SiteSet& 
         return;
     }
     out.clear(c.program.words());
-    const int s = site->eval(c);
-    if (s >= 0 && static_cast<uint32_t>(s) < c.program.words() * 64)
-        out.add(static_cast<uint32_t>(s));
+    add_site(c, out, site->eval(c));
 }
 
 struct PieceCount {

@@ -103,30 +103,27 @@ struct Connected {
             const auto at = static_cast<size_t>(site);
             if (std::popcount(used->regions_at[at]) >= need) return true;
             if (owner >= 0 && who != owner) return false;
-            if (auto* groups = join(c))
-                return std::popcount(groups->marks[groups->first_of(site)]) >= need;
+            if (auto* groups = find_groups(c)) return std::popcount(groups->marks_of(site)) >= need;
         }
         return grows(c, site, who, need, *used, owner);
     }
 
-    // The groups of all pieces. A piece is marked with the regions that it touches.
-    Filled::Groups* join(Context& c) const {
-        const uint32_t words = ways.words();
-        return c.filled->join(
-            this, c.program.words(),
-            [&](int site) {
-                const auto who = static_cast<size_t>(c.state.who(site));
-                if (role < 0) return regions.regions_at[static_cast<size_t>(site)];
-                return who < owned.size() ? owned[who].regions_at[static_cast<size_t>(site)] : 0;
-            },
-            [&](int site, const SiteSet& filled, auto&& join) {
-                const uint64_t* around = ways.neighbours(site);
-                const uint64_t* theirs = c.state.owned(static_cast<uint32_t>(c.state.who(site)));
-                for (uint32_t w = 0; w < words; ++w)
-                    for (uint64_t left = around[w] & theirs[w] & filled.bits[w]; left;
-                         left &= left - 1)
-                        join(static_cast<int>(w * 64) + std::countr_zero(left));
-            });
+    // Of all pieces; each is marked with the regions that it touches.
+    Filled::Groups* find_groups(Context& c) const {
+        auto mark = [&](int site) {
+            const auto at = static_cast<size_t>(site), who = static_cast<size_t>(c.state.who(site));
+            if (role < 0) return regions.regions_at[at];
+            return who < owned.size() ? owned[who].regions_at[at] : 0;
+        };
+        auto join_beside = [&](int site, Filled::Groups& groups) {
+            const uint64_t* around = ways.neighbours(site);
+            const uint64_t* theirs = c.state.owned(static_cast<uint32_t>(c.state.who(site)));
+            for (uint32_t w = 0; w < ways.words(); ++w)
+                for (uint64_t left = around[w] & theirs[w] & groups.sites.bits[w]; left;
+                     left &= left - 1)
+                    groups.join(site, static_cast<int>(w * 64) + std::countr_zero(left));
+        };
+        return c.filled->update(this, c.program.words(), mark, join_beside);
     }
 
     bool grows(Context& c, int site, int who, int need, const RegionList& used, int owner) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "ludeme/filled.h"
 #include "ludeme/move.h"
 #include "ludeme/state.h"
 
@@ -27,59 +28,6 @@ struct Registers {
 };
 
 using Slot = int Registers::*;
-
-// The sites that are filled while a board is filled one site after another, in this order, and the
-// groups of their pieces as far as conditions have joined them.
-struct Filled {
-    uint32_t count = 0;
-    uint16_t sites[max_sites];
-    struct Groups {
-        const void* owner = nullptr;  // the condition that they are of
-        uint32_t count = 0;           // of the sites that are in them
-        SiteSet sites;
-        uint16_t parents[max_sites];  // the first site of a group is its own
-        uint64_t marks[max_sites];    // of all its sites, at its first
-        int first_of(int site) {
-            while (parents[site] != site) {
-                parents[site] = parents[parents[site]];
-                site = parents[site];
-            }
-            return site;
-        }
-        void join(int a, int b) {
-            a = first_of(a), b = first_of(b);
-            parents[b] = static_cast<uint16_t>(a);
-            marks[a] |= marks[b];
-        }
-    };
-    Groups groups[2];
-    void clear() {
-        count = 0;
-        for (Groups& one : groups) one.owner = nullptr;
-    }
-    // Those of a condition, up to date; null where there is no room for more. `marks(site)` are the
-    // marks of a piece, `beside(site)` the sites of a set beside it that its group has if filled.
-    template <class Marks, class Beside>
-    Groups* join(const void* owner, uint32_t words, Marks&& marks, Beside&& beside) {
-        Groups* found = nullptr;
-        for (Groups& one : groups)
-            if (!found && (one.owner == owner || !one.owner)) found = &one;
-        if (!found) return nullptr;
-        if (!found->owner) {
-            found->owner = owner;
-            found->count = 0;
-            found->sites.clear(words);
-        }
-        while (found->count < count) {
-            const int site = sites[found->count++];
-            found->parents[site] = static_cast<uint16_t>(site);
-            found->marks[site] = marks(site);
-            beside(site, found->sites, [&](int other) { found->join(site, other); });
-            found->sites.add(static_cast<uint32_t>(site));
-        }
-        return found;
-    }
-};
 
 struct Context {
     // `records`: the block whose records of positions are read, where it is not this one.

@@ -132,7 +132,7 @@ class Trainer:
     def _iterate(self) -> None:
         """Some self-play, and the learning that is owed for it."""
         state, settings = self.run.state, self.settings
-        started = self.elapsed
+        started, positions = self.elapsed, state.positions
         self.selfplay.refresh(self.learner.player, self._orders())
         harvest, self._ahead = self._ahead, Harvest()
         quota = settings.iteration_positions
@@ -151,7 +151,7 @@ class Trainer:
             self._assess_when_due(),
             elapsed=learned,
             new_steps=steps,
-            positions_per_second=harvest.positions / (learned - started),
+            positions_per_second=(state.positions - positions) / (learned - started),
             seconds=learned - started,
             play_seconds=harvest.times.total / self.selfplay.workers,
             wait_seconds=played - started,
