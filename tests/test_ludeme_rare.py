@@ -285,3 +285,30 @@ def test_seeds_without_number_are_refused() -> None:
     make(rules.format(4), board)
     with pytest.raises(Unsupported, match="10,000 pieces"):
         make(rules.format(1000000), board)
+
+
+def test_pieces_that_are_not_there_are_not_placed() -> None:
+    """Found by fuzzing: a number that is no piece's must not be looked up."""
+    board = '(board (square 3)) (piece "Queen" Each (move Slide))'
+    add = "(move Add (piece {}) (to (sites Empty)))"
+    for rules, count in (
+        (add.format("99"), 1),  # nothing can be done but to pass
+        (add.format("(- 7)"), 1),
+        (add.format('(id "Queen" Mover)'), 9),
+    ):
+        state = make(f"(play {rules}) {LINE}", board).initial()
+        assert len(moves(state)) == count
+        play(state, moves(state)[0])
+    shoot = "(move Shoot (piece 99) (from 4) (to if:(is Empty (to))))"
+    state = make(f"(play {shoot}) {LINE}", board).initial()
+    assert len(moves(state)) == 1
+    one = make(f"(play {ADD}) {LINE}", '(board (square 3)) (piece "A" P1)')
+    state = play(one.initial(), moves(one.initial())[0])
+    assert len(moves(state)) == 1  # the second player has no piece
+    one.playouts(64, seed=1, max_length=50)
+
+
+def test_equipment_of_whoever_moves_is_refused() -> None:
+    for board in ('(board (square 3)) (piece "A" Mover)', "(board (square 3)) (hand Next)"):
+        with pytest.raises(Unsupported, match="which changes in play"):
+            make(f"(play {ADD}) {LINE}", board)

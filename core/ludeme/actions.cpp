@@ -175,8 +175,7 @@ void update_die(Context& c, const Action& a) {
     const int place = c.state.place(Cell, a.to);
     const int piece = c.state.what(place);
     c.state.set_state(place, -1, a.count);
-    const auto& faces = c.program.board.components[static_cast<size_t>(piece)].faces;
-    c.state.die(static_cast<uint32_t>(a.what)) = faces[static_cast<size_t>(a.count)];
+    c.state.die(static_cast<uint32_t>(a.what)) = c.program.board.face(piece, a.count, 0);
 }
 
 // Before a piece moves: a whole stack is not noted.

@@ -86,6 +86,18 @@ struct Board {
     std::vector<Track> tracks;
     std::vector<int32_t> container_of;  // by site number, board and hands
     uint32_t players = 2;
+    // What a die shows that lies on a side, from 0; `other` where the piece is no such die.
+    int face(int piece, int side, int other) const {
+        const auto& faces = components[static_cast<size_t>(piece)].faces;
+        return static_cast<size_t>(side) < faces.size() ? faces[static_cast<size_t>(side)] : other;
+    }
+    uint32_t sides(int piece) const {  // a piece that is no die has one, which shows nothing
+        const size_t faces = components[static_cast<size_t>(piece)].faces.size();
+        return faces ? static_cast<uint32_t>(faces) : 1;
+    }
+    bool has_piece(int number) const {
+        return number >= 0 && static_cast<size_t>(number) < components.size();
+    }
     uint32_t site_numbers() const { return static_cast<uint32_t>(container_of.size()); }
     uint32_t board_sites() const { return tables[kind].count; }
 };

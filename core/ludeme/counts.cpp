@@ -87,8 +87,7 @@ int count_pieces(Context& c, const PieceCount& p, bool any) {
     if (p.role >= 0) {
         ids = c.program.ids_of(c, p.role);
     } else {
-        const int id = p.of->eval(c);
-        ids = id >= 0 && id < 32 ? 1u << id : 0;
+        ids = owner_bit(p.of->eval(c));
     }
     const State& s = c.state;
     const Layout& layout = c.program.layout;
@@ -348,9 +347,7 @@ void add_count_functions(Makers<IntPtr>& m) {
                 int sum = 0;
                 for (uint32_t n = 0; n < box.sites; ++n) {
                     const int place = c.state.place(Cell, static_cast<int>(box.first_site + n));
-                    const auto piece = static_cast<size_t>(c.state.what(place));
-                    const auto& faces = c.program.board.components[piece].faces;
-                    if (!faces.empty()) sum += faces[static_cast<size_t>(c.state.state(place))];
+                    sum += c.program.board.face(c.state.what(place), c.state.state(place), 0);
                 }
                 return sum;
             }

@@ -104,8 +104,7 @@ LudemeGame::LudemeGame(std::unique_ptr<Program> program)
             if (!box.dice) continue;
             for (uint32_t n = 0; n < box.sites; ++n) {
                 const int place = w.state().place(Cell, static_cast<int>(box.first_site + n));
-                const auto what = static_cast<size_t>(w.state().what(place));
-                faces_.push_back(static_cast<uint32_t>(board.components[what].faces.size()));
+                faces_.push_back(board.sides(w.state().what(place)));
                 outcomes *= faces_.back();
                 if (outcomes > most_outcomes) throw GameError("a roll has too many outcomes");
             }

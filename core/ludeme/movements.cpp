@@ -469,7 +469,7 @@ struct Slide final : MovesNode {
         if (effects) move = prepend_effect(c, to_apply.effect.get(), move);
         if (trail) {
             const int piece = trail->eval(c);
-            for (int n = 0; n < i; ++n) {
+            for (int n = 0; n < i && c.program.board.has_piece(piece); ++n) {
                 Action mark = site_action(Act::Add, kind, sites[static_cast<size_t>(n)]);
                 mark.what = piece;
                 c.arena.append_action(move, mark);

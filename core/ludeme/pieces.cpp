@@ -57,8 +57,9 @@ struct AddMove final : MovesNode {
     }
 
     size_t choices() const { return pieces.empty() ? 1 : pieces.size(); }
-    int choice(Context& c, size_t n) const {
-        return pieces.empty() ? c.scalars().mover : pieces[n]->eval(c);
+    int choice(Context& c, size_t n) const {  // -1 where there is no such piece
+        const int piece = pieces.empty() ? c.scalars().mover : pieces[n]->eval(c);
+        return c.program.board.has_piece(piece) ? piece : -1;
     }
 
     // Adds a piece on a site of the region. With effects every move is offered twice, which is what
@@ -202,6 +203,7 @@ struct AddMove final : MovesNode {
     bool adds_to_empty(const Program& program) const override {
         return region && region->is_all_empty(program) && !to_test && !apply.given && !count &&
                !level && !piece_state && pieces.empty() && program.layout.bare &&
+               program.board.has_piece(static_cast<int>(program.board.players)) &&
                (!then.node || then.node->keeps_board());
     }
     void add_at(Context& c, int site, Single& single) const override {
@@ -273,7 +275,7 @@ struct Promote final : MovesNode {
         : kind(r.kind()), site(r.integer()), pieces(r.integers()), decision(r.flag()), then(r) {}
     bool add(Context& c, int s, const IntNode& piece, MoveList& out) const {
         const int what = piece.eval(c);
-        if (s < 0 || what < 1) return false;
+        if (s < 0 || what < 1 || !c.program.board.has_piece(what)) return false;
         Action a = site_action(Act::Promote, kind, s, decision);
         a.what = what;
         add_single(c, out, a);
@@ -314,6 +316,9 @@ struct Shoot final : MovesNode {
           decision(r.flag()),
           then(r) {}
 
+    bool can_shoot(Context& c, int site, int what) const {
+        return on_board(c.program, kind, site) && c.program.board.has_piece(what);
+    }
     // Calls `visit(site)` along a ray as far as it is free, until it returns true.
     template <class Visit>
     bool along(Context& c, std::span<const int32_t> sites, Visit&& visit) const {
@@ -338,7 +343,7 @@ struct Shoot final : MovesNode {
     }
     void eval(Context& c, MoveList& out) const override {
         const int f = from->eval(c), what = piece->eval(c);
-        if (!on_board(c.program, kind, f) || what < 0) return;
+        if (!can_shoot(c, f, what)) return;
         const uint32_t before = out.last;
         {
             const Keep keep_to(c.registers.to), keep_between(c.registers.between);
@@ -354,8 +359,8 @@ struct Shoot final : MovesNode {
         then.attach(c, out, before);
     }
     bool any(Context& c) const override {
-        const int f = from->eval(c), what = piece->eval(c);
-        if (!on_board(c.program, kind, f) || what < 0) return false;
+        const int f = from->eval(c);
+        if (!can_shoot(c, f, piece->eval(c))) return false;
         const Keep keep_to(c.registers.to), keep_between(c.registers.between);
         WayBuffer buffer;
         for (int number : ways.rays(c, f, buffer))
@@ -377,7 +382,7 @@ struct Shoot final : MovesNode {
     template <class Found>
     int find_site(Context& c, Found&& found) const {
         const int f = from->eval(c);
-        if (!on_board(c.program, kind, f) || piece->eval(c) < 0) return -1;
+        if (!can_shoot(c, f, piece->eval(c))) return -1;
         const Keep keep_to(c.registers.to), keep_between(c.registers.between);
         WayBuffer buffer;
         for (int number : ways.rays(c, f, buffer))

@@ -420,9 +420,7 @@ void add_site_functions(Makers<IntPtr>& m) {
         return make_int([site = std::move(site)](Context& c) {
             const int place = c.state.place(Cell, site->eval(c));
             if (place < 0) return off;
-            const auto& faces =
-                c.program.board.components[static_cast<size_t>(c.state.what(place))].faces;
-            return faces.empty() ? off : faces[static_cast<size_t>(c.state.state(place))];
+            return c.program.board.face(c.state.what(place), c.state.state(place), off);
         });
     };
 }

@@ -388,8 +388,7 @@ void Program::start_game(uint8_t* block, Arena& arena, RandomStream& random) con
         if (!container.dice) continue;
         for (uint32_t d = 0; d < container.sites; ++d, ++die) {
             const int place = c.state.place(Cell, static_cast<int>(container.first_site + d));
-            const auto& faces = board.components[static_cast<size_t>(c.state.what(place))].faces;
-            c.state.die(die) = faces.empty() ? 0 : faces[static_cast<size_t>(c.state.state(place))];
+            c.state.die(die) = board.face(c.state.what(place), c.state.state(place), 0);
         }
     }
     if (meta.repeat_positional) c.state.record(c.state.position_hash(), false);

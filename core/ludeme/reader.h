@@ -218,6 +218,9 @@ inline uint32_t players_meant(Context& c, int role, const IntNode* number) {
     return one >= 1 && one <= static_cast<int>(c.program.players()) ? 1u << one : 0;
 }
 
+// Everything of an owner, as a bit; none where there can be no such owner.
+inline uint32_t owner_bit(int id) { return id >= 0 && id < 32 ? 1u << id : 0; }
+
 inline void add_site(const Context& c, SiteSet& out, int site) {
     if (site >= 0 && static_cast<uint32_t>(site) < c.program.words() * 64)
         out.add(static_cast<uint32_t>(site));

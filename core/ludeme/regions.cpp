@@ -71,7 +71,7 @@ void occupied(Context& c, const Occupied& o, SiteSet& out) {
         id = program.id_of(c, o.role);
     } else {
         id = o.of->eval(c);
-        ids = id >= 0 ? 1u << id : 0;
+        ids = owner_bit(id);
     }
     const bool select = o.named || !o.pieces.empty();
     auto fits = [&](int piece) {

@@ -1,5 +1,6 @@
 // Effects on everything but pieces: turns, scores, variables, dice, votes; and passing.
 #include <algorithm>
+#include <bit>
 
 #include "ludeme/hiding.h"
 
@@ -68,9 +69,8 @@ struct Roll final : MovesNode {
     std::vector<std::vector<int32_t>> boxes;  // first die, first site, dice, faces
     Consequence then;
     explicit Roll(Reader& r) : boxes(static_cast<size_t>(r.number())), then(read(r, boxes)) {}
-    static uint64_t faces(const Context& c, int site) {
-        const int piece = c.state.what(c.state.place(Cell, site));
-        return c.program.board.components[static_cast<size_t>(piece)].faces.size();
+    static uint64_t sides(const Context& c, int site) {
+        return c.program.board.sides(c.state.what(c.state.place(Cell, site)));
     }
     static Reader& read(Reader& r, std::vector<std::vector<int32_t>>& boxes) {
         for (auto& box : boxes) box = r.numbers();
@@ -88,7 +88,7 @@ struct Roll final : MovesNode {
             for (int d = 0; d < box[2]; ++d) {
                 const int face = c.scalars().rolled
                                      ? c.state.rolled(static_cast<uint32_t>(box[0] + d))
-                                     : static_cast<int>(c.random->below(faces(c, box[1] + d)));
+                                     : static_cast<int>(c.random->below(sides(c, box[1] + d)));
                 if (first < 0) first = face;
                 equal &= face == first;
                 Action a;
@@ -138,21 +138,12 @@ struct Score final : MovesNode {
         : add(r.flag()), role(r.number()), player(r.integer()), value(r.integer()), then(r) {}
     void eval(Context& c, MoveList& out) const override {
         const uint32_t before = out.last;
-        const auto n = static_cast<int>(c.program.players());
-        uint32_t ids = 0;
-        if (role >= 0) {
-            ids = role == static_cast<int>(Role::Each)
-                      ? c.program.ids_of(c, static_cast<int>(Role::All))
-                      : c.program.ids_of(c, role);
-        } else {
-            const int id = player->eval(c);
-            ids = id >= 0 ? 1u << id : 0;
-        }
-        for (int p = 1; p <= n; ++p) {
-            if (!(ids >> p & 1)) continue;
+        const bool each = role == static_cast<int>(Role::Each);
+        const int whose = each ? static_cast<int>(Role::All) : role;
+        for (uint32_t left = players_meant(c, whose, player.get()); left; left &= left - 1) {
             Action a;
             a.act = add ? Act::AddScore : Act::SetScore;
-            a.what = p;
+            a.what = std::countr_zero(left);
             a.count = value->eval(c);
             add_single(c, out, a);
         }
@@ -295,10 +286,13 @@ void add_settings(Makers<MovesPtr>& m) {
         auto then = std::make_shared<Consequence>(r);
         return make_moves([=](Context& c, MoveList& out) {
             const uint32_t before = out.last;
+            const auto players = static_cast<int>(c.program.players());
+            auto is_player = [&](int who) { return who >= 1 && who <= players; };
             Action a;
             a.act = Act::Swap;
             a.what = x->eval(c);
             a.count = y->eval(c);
+            if (!is_player(a.what) || !is_player(a.count)) return;
             a.decision = true;  // also where it only follows: so it is no pass
             const uint32_t move = c.arena.make_move(a);
             Action again;  // whoever moves now moves next, for the other side

@@ -83,6 +83,7 @@ class Worker:
 
     def restart(self) -> str:
         """Why it had to be; what it had not done yet is given to the new process."""
+        self.process.join(1.0)  # one that crashed may still be on its way out
         hanging = self.process.is_alive()
         if hanging:
             self.process.kill()

@@ -24,7 +24,7 @@ from omnilude.rules.ludeme.compiler.context import (
     Container,
     GameContext,
 )
-from omnilude.rules.ludeme.compiler.roles import EACH, ROLES, owner_of
+from omnilude.rules.ludeme.compiler.roles import ALL, EACH, ROLES, SHARED, owner_of
 from omnilude.rules.ludeme.compiler.tracks import add_surakarta_tracks, read_track
 from omnilude.rules.ludeme.tokens import Place
 from omnilude.rules.ludeme.tree import Array, Clause, Number, Symbol, Text
@@ -230,9 +230,7 @@ def _add_containers(game: GameContext, items: Sorted) -> None:
         if name is None or name not in ROLES:
             raise a.error("a role is needed")
         count = whole(size) if size is not None else 1
-        role = ROLES[name]
-        owners = range(1, game.players + 1) if role == EACH else [owner_of(role, game.players)]
-        for owner in owners:
+        for owner in _owners(game, name, a.place):
             shown = 0 if name in ("Shared", "Neutral") else owner
             game.containers.append(Container(f"Hand{shown}", at, count, owner, hand=True))
             at += count
@@ -306,6 +304,14 @@ def _add_components(game: GameContext, items: Sorted) -> None:
             one.facing = game.facings[one.owner]
 
 
+def _owners(game: GameContext, role_name: str, place: Place) -> list[int]:
+    """Whose equipment of a role is."""
+    role = ROLES[role_name]
+    if role > 32 and role not in (EACH, SHARED, ALL):
+        raise unsupported(f"equipment of {role_name}, which changes in play", place)
+    return list(range(1, game.players + 1)) if role == EACH else [owner_of(role, game.players)]
+
+
 def _add_piece(game: GameContext, clause: Clause) -> None:
     a = Arguments(clause)
     name = a.take_text()
@@ -331,8 +337,7 @@ def _add_piece(game: GameContext, clause: Clause) -> None:
     if flips is not None:
         first, second = (whole(node) for node in flips.items)
         pair = (first, second)
-    role = ROLES[role_name]
-    owners = range(1, game.players + 1) if role == EACH else [owner_of(role, game.players)]
+    owners = _owners(game, role_name, a.place)
     if any(owner > game.players + 1 for owner in owners):
         raise unsupported(f"a piece of {role_name} in a game of {game.players} players", a.place)
     for owner in owners:
