@@ -1,4 +1,4 @@
-"""Evaluators that need no network, for tests of the search."""
+"""Games, positions, pools and evaluators without a network, for tests of the search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnilude import _core
-from omnilude.games import Game
+from omnilude.games import Game, State
+from omnilude.search.pool import SearchPool
+from omnilude.search.settings import SearchSettings
+
+# Turns, simultaneous moves, chance, three roles, one role, hidden cards: all kinds.
+GAMES = (
+    "tic-tac-toe",
+    "connect-four",
+    "breakthrough-6x6",
+    "pacman-3p",
+    "tower",
+    "connect-four-3p",
+    "prisoners-dilemma",
+    "eight-puzzle",
+    "race-dice",
+    "kuhn-poker",
+)
 
 
 class PlainEncoding:
@@ -41,3 +57,22 @@ class HashEvaluator:
         self.rows += len(rows)
         pairs = [self.one(row) for row in rows]
         return np.stack([logits for logits, _ in pairs]), np.stack([values for _, values in pairs])
+
+
+def random_state(game: Game, plies: int, seed: int) -> State:
+    """A position after some random moves in which some player has a choice."""
+    random = np.random.default_rng(seed)
+    state = last = game.initial()
+    for _ in range(plies):
+        if state.terminal:
+            break
+        if any(len(state.legal(role)) > 1 for role in game.players):
+            last = state
+        legal = [state.legal(role) for role in game.roles]
+        state = state.play([moves[random.integers(len(moves))] for moves in legal])
+    found = not state.terminal and any(len(state.legal(role)) > 1 for role in game.players)
+    return state if found else last
+
+
+def make_pool(game: Game, search: SearchSettings, trees: int = 8, seed: int = 0) -> SearchPool:
+    return SearchPool(game, PlainEncoding(game), search, games=trees, seed=seed)  # type: ignore[arg-type]

@@ -61,13 +61,15 @@ def planes(name: str) -> Encoding:
 
 LETTERS = "abcdef"
 ARGUMENTS = st.one_of(
-    st.integers(-2, 12).map(str), st.sampled_from(LETTERS), st.sampled_from(["red", "007", "c3"])
+    st.integers(-2, 12).map(str),
+    st.sampled_from(LETTERS),
+    st.sampled_from(["red", "007", "c3", "_", "__"]),
 )
 TERMS = st.recursive(
     ARGUMENTS,
     lambda inner: st.builds(
         lambda name, parts: f"({name} {' '.join(parts)})",
-        st.sampled_from(["p", "q", "at"]),
+        st.sampled_from(["p", "q", "at", "_"]),
         st.lists(inner, min_size=1, max_size=4),
     ),
     max_leaves=6,
@@ -208,6 +210,14 @@ def test_any_number_of_dimensions() -> None:
 def test_nested_terms() -> None:
     encoding = encoding_of([f"(on (pos {x} {y}) red)" for x in FIVE for y in FIVE])
     assert encoding.groups[0].channels == ("(on (pos _ _) red)",)
+
+
+def test_words_that_look_like_holes() -> None:
+    cells = [f"(_ {x} {y} {sign})" for x in "123" for y in "123" for sign in ("_", "__", "x")]
+    encoding = encoding_of(cells)
+    (group,) = encoding.groups
+    assert group.channels == ("(__ _ _ __)", "(__ _ _ ___)", "(__ _ _ x)")
+    assert encoding.read(encoding.encode(encoding.game.initial().block)[0]) == sorted(cells)
 
 
 def test_groups() -> None:

@@ -165,6 +165,12 @@ def test_filters_of_table_3(
     assert [len(layer.weight) for layer in layers] == [*filters, channels]
 
 
+def test_filters_are_the_nearest_power_of_two() -> None:
+    powers = [2**k for k in range(9, 0, -1)]  # of two that are equally near, the greater
+    for size in range(1, 300):
+        assert first_filters((1, size), 1) == min(powers, key=lambda power: abs(power - size))
+
+
 def test_fully_connected_part_of_p3() -> None:
     # Tic-tac-toe: 27 elements of planes and 2 others; 7 is the first half below the board of 9.
     assert halved_sizes(29, 9) == [29, 14, 7]
@@ -302,6 +308,8 @@ def test_sizes_of_presets() -> None:
     sizes = [NetworkSettings(preset=p).size for p in ("tiny", "small", "medium", "large")]
     assert sizes == [(16, 1), (32, 2), (32, 4), (64, 6)]
     assert NetworkSettings(preset="large", channels=24).size == (24, 6)
+    with pytest.raises(SettingsError, match="one of the presets"):
+        build_network(CONNECT_FOUR, (8, 8), NetworkSettings(preset="auto"))
 
 
 def test_slots_and_layouts_that_make_no_sense() -> None:

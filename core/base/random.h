@@ -58,7 +58,10 @@ class RandomStream {
     }
     // Gamma with the given shape and scale 1 (Marsaglia and Tsang 2000).
     double gamma(double shape) {
-        if (shape < 1) return gamma(shape + 1) * std::pow(uniform() + 0x1p-54, 1 / shape);
+        if (shape < 1) {
+            const double larger = gamma(shape + 1);  // drawn first, whatever the compiler
+            return larger * std::pow(uniform() + 0x1p-54, 1 / shape);
+        }
         const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
         for (;;) {
             const double x = normal(), v = (1 + c * x) * (1 + c * x) * (1 + c * x);

@@ -91,7 +91,7 @@ nb::dict drain(SearchPool& pool) {
     out["moves"] = as_array(std::move(p.moves), {n, shape.roles});
     out["q"] = as_array(std::move(p.q), {n, shape.players});
     out["full"] = as_row(std::move(p.full)).cast().attr("view")("bool");
-    out["proven"] = as_row(std::move(p.proven)).cast().attr("view")("bool");
+    out["solved"] = as_row(std::move(p.solved)).cast().attr("view")("bool");
     out["surprise"] = as_row(std::move(p.surprise));
     out["policy_offsets"] = as_row(running_sums(p.policy_counts));
     out["policy_slots"] = as_row(std::move(p.policy_slots));
@@ -110,7 +110,8 @@ nb::dict analysis_dict(Analysis&& a, const Shape& shape) {
     out["moves"] = as_array(std::move(a.moves), {n, shape.roles});
     out["values"] = as_array(std::move(a.values), {n, shape.players});
     out["simulations"] = as_row(std::move(a.simulations));
-    out["proven"] = as_row(std::move(a.proven)).cast().attr("view")("bool");
+    out["solved"] = as_row(std::move(a.solved)).cast().attr("view")("bool");
+    out["proven"] = as_array(std::move(a.proven), {n, shape.players}).cast().attr("view")("bool");
     out["offsets"] = as_row(std::move(a.offsets));
     out["slots"] = as_row(std::move(a.slots));
     out["visits"] = as_row(std::move(a.visits));

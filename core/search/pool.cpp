@@ -24,7 +24,7 @@ void append_all(std::vector<T>& to, const std::vector<T>& from) {
 void Records::append(const Records& other) {
     append_all(states, other.states);
     append_all(full, other.full);
-    append_all(proven, other.proven);
+    append_all(solved, other.solved);
     append_all(moves, other.moves);
     append_all(policy_slots, other.policy_slots);
     append_all(q, other.q);
@@ -34,7 +34,7 @@ void Records::append(const Records& other) {
 }
 
 void Records::clear() {
-    states.clear(), full.clear(), proven.clear(), moves.clear(), policy_slots.clear();
+    states.clear(), full.clear(), solved.clear(), moves.clear(), policy_slots.clear();
     q.clear(), surprise.clear(), policy_probs.clear(), policy_counts.clear();
 }
 
@@ -159,7 +159,7 @@ void SearchPool::change(const SearchSettings& settings) {
 
 bool SearchPool::search_over(const Slot& slot) const {
     const Node& root = slot.tree.node(0);
-    return root.proven || root.visits > slot.plan.simulations;
+    return root.solved || root.visits > slot.plan.simulations;
 }
 
 void SearchPool::begin_search(Slot& slot) {
@@ -224,10 +224,10 @@ void SearchPool::settle_root(Slot& slot, size_t row) {
     slot.planned = false;
     // Sequential halving counts visits from none.
     const bool reuse = settings_.reuse && settings_.rule != SearchSettings::Rule::Gumbel;
-    if (!reuse || slot.tree.empty() || !slot.tree.keep_below(state)) {
+    if (!reuse || slot.tree.empty() || !slot.tree.keep_below(state, slot.ply, limit)) {
         slot.tree.clear();
         // A position that is asked about is searched however late in a game it is.
-        slot.tree.add(state, description_, row, slot.ply, slot.selfplay ? limit : UINT32_MAX);
+        slot.tree.add(state, description_, row, slot.ply, UINT32_MAX);
     }
     const Node& root = slot.tree.node(0);
     slot.phase = Phase::Search;
@@ -239,7 +239,7 @@ void SearchPool::settle_root(Slot& slot, size_t row) {
         }
         return;
     }
-    if (root.proven && root.ended) {  // terminal
+    if (root.solved && root.ended) {  // terminal
         slot.tree.settled_value(0, values_.data());
         end_game(slot, state, values_.data(), !description_.terminal[row]);
     } else if (slot.ply >= limit) {
@@ -280,7 +280,7 @@ void SearchPool::record_position(Slot& slot) {
     append_all(records.states, slot.root);
     append_all(records.moves, slot.moves);
     records.full.push_back(slot.full);
-    records.proven.push_back(slot.tree.node(0).proven);
+    records.solved.push_back(slot.tree.node(0).solved);
     root_values(slot.tree, settings_, scratch_, slot.last_q.data());
     append_all(records.q, slot.last_q);
     float surprise = 0;
@@ -307,6 +307,11 @@ void SearchPool::record_position(Slot& slot) {
 // The current node of the slot's walk needs an evaluation: from the cache, or by a new row.
 void SearchPool::request(Slot& slot, float* inputs) {
     const uint8_t* state = slot.tree.state(slot.tree.current());
+    if (settings_.rule == SearchSettings::Rule::Uct && slot.tree.node(slot.tree.current()).limit) {
+        std::fill(values_.begin(), values_.end(), 0.5f);  // as playouts that are cut
+        finish_walk(slot, nullptr, values_.data());
+        return;
+    }
     using Status = EvaluationCache::Status;
     const uint32_t e = cache_.find(state);
     if (e != EvaluationCache::none) {
@@ -457,7 +462,9 @@ Analysis SearchPool::results() {
         if (root.visits) root_values(tree, settings_, scratch_, values_.data());
         append_all(out.values, values_);
         out.simulations.push_back(root.visits ? root.visits - 1 : 0);
-        out.proven.push_back(root.proven);
+        out.solved.push_back(root.solved);
+        for (uint32_t p = 0; p < shape_.players; ++p)
+            out.proven.push_back((root.proven & player_bit(p)) != 0);
         uint32_t player = 0;
         auto skip_to = [&](uint32_t next) {
             for (; player < next; ++player)

@@ -20,7 +20,7 @@ namespace omnilude {
 
 // Positions of finished games, one game after another. See search/pool.py for what each is.
 struct Records {
-    std::vector<uint8_t> states, full, proven;
+    std::vector<uint8_t> states, full, solved;
     std::vector<int32_t> moves, policy_slots;
     std::vector<float> q, surprise, policy_probs;
     std::vector<uint32_t> policy_counts;  // [positions * players]
@@ -40,7 +40,7 @@ struct Analysis {
     std::vector<int32_t> moves, slots;
     std::vector<float> values, visits, priors, q;
     std::vector<uint32_t> simulations, offsets;
-    std::vector<uint8_t> proven;
+    std::vector<uint8_t> solved, proven;
 };
 
 struct SearchCounters {

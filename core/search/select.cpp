@@ -221,18 +221,18 @@ uint32_t choose_edge(const Tree& tree, size_t number, const RootPlan& plan,
     if (choice.player < 0) return static_cast<uint32_t>(random.below(choice.count));
     const auto player = static_cast<uint32_t>(choice.player);
     const bool alone = tree.node(0).choices == 1;
-    // A result that is proven decides; a move that is proven to lose everything is not made
+    // What is solved decides; a move that best play answers by taking everything is not made
     // while there is another.
-    if (alone && tree.node(0).proven) {
+    if (alone && tree.node(0).solved) {
         const float best = tree.mean(0, player);
         return best_edge(edges.size(), [&](uint32_t i) {
-            if (!tree.proven(0, edges[i])) return -1.0f;
+            if (!tree.solved(0, edges[i])) return -1.0f;
             const bool reached = tree.value(0, choice, edges[i]) >= best - 1e-6f;
             return reached ? 1 + static_cast<float>(edges[i].visits) : 0.0f;
         });
     }
     auto lost = [&](const Edge& edge) {
-        return alone && tree.proven(0, edge) && tree.value(0, choice, edge) <= 1e-6f;
+        return alone && tree.solved(0, edge) && tree.value(0, choice, edge) <= 1e-6f;
     };
     if (settings.rule == SearchSettings::Rule::Gumbel) {
         // Halving leaves the best with most visits; where moves were drawn, visits say less.
@@ -278,13 +278,13 @@ void policy_target(const Tree& tree, const Choice& choice, const SearchSettings&
         return;
     }
     target.assign(edges.size(), 0.0f);
-    const bool solved = tree.node(0).proven && tree.node(0).choices == 1;
+    const bool solved = tree.node(0).solved && tree.node(0).choices == 1;
     const float best = solved ? tree.mean(0, static_cast<uint32_t>(choice.player)) : 0;
     float total = 0;
     for (size_t i = 0; i < edges.size(); ++i) {
         // Of a solved position only the moves that reach the result are to be learnt.
         if (solved &&
-            !(tree.proven(0, edges[i]) && tree.value(0, choice, edges[i]) >= best - 1e-6f))
+            !(tree.solved(0, edges[i]) && tree.value(0, choice, edges[i]) >= best - 1e-6f))
             continue;
         total += target[i] = static_cast<float>(edges[i].visits);
     }
@@ -297,7 +297,7 @@ void root_values(const Tree& tree, const SearchSettings& settings, std::vector<f
     const uint32_t players = tree.shape().players;
     for (uint32_t p = 0; p < players; ++p) values[p] = tree.mean(0, p);
     const Node& root = tree.node(0);
-    if (settings.rule != SearchSettings::Rule::Gumbel || root.proven) return;
+    if (settings.rule != SearchSettings::Rule::Gumbel || root.solved) return;
     for (const Choice& choice : tree.choices(0)) {
         if (choice.player < 0) continue;
         policy_target(tree, choice, settings, target);

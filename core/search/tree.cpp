@@ -28,7 +28,6 @@ void Tree::clear() {
     raw_.clear();
     links_.clear();
     link_count_ = 0;
-    shares_one_ = true;
 }
 
 uint32_t Tree::add(const uint8_t* state, const Description& description, size_t row, uint32_t ply,
@@ -50,14 +49,12 @@ uint32_t Tree::add(const uint8_t* state, const Description& description, size_t 
     values_.resize(values_.size() + players, 0.0f);
     raw_.resize(raw_.size() + players, 0.0f);
     if (description.terminal[row] || stuck) {
-        node.ended = node.proven = true;
+        node.ended = node.solved = true;
+        node.proven = ~0u;
         node.visits = 1;  // so that it has a mean; walks only add to it
-        float total = 0;
         if (description.terminal[row])
             for (uint32_t p = 0; p < players; ++p)
-                total += values_[n * players + p] =
-                    description.rewards[row * roles + shape_.role_of[p]];
-        shares_one_ &= std::abs(total - 1) < 1e-5f;
+                values_[n * players + p] = description.rewards[row * roles + shape_.role_of[p]];
     } else {
         for (uint32_t r = 0; r < roles; ++r) {
             const uint32_t legal = offsets[r + 1] - offsets[r];
@@ -77,7 +74,7 @@ uint32_t Tree::add(const uint8_t* state, const Description& description, size_t 
 }
 
 float Tree::value(uint32_t n, const Choice& choice, const Edge& edge) const {
-    if (proven(n, edge)) return mean(edge.child, static_cast<uint32_t>(choice.player));
+    if (solved(n, edge)) return mean(edge.child, static_cast<uint32_t>(choice.player));
     return edge.sum / static_cast<float>(edge.visits);
 }
 
@@ -141,13 +138,17 @@ void Tree::back_up(const float* values, bool solver) {
             if (choice.player >= 0) edge.sum += values[choice.player];
         }
     }
-    if (!solver || !nodes_[current_].proven) return;
+    if (!solver || !nodes_[current_].solved) return;
     for (size_t i = path_.size(); i-- > 0;)
-        if (!prove(path_[i].node)) break;
+        if (!solve(path_[i].node)) break;
 }
 
+namespace {
+constexpr float same = 1e-6f;
+constexpr float won = 1.0f - same;  // nobody gets more than 1
+}  // namespace
+
 bool Tree::ties_agree(const Choice& choice, uint32_t best) const {
-    constexpr float same = 1e-6f;
     const auto chooser = static_cast<uint32_t>(choice.player);
     for (const Edge& edge : edges(choice)) {
         if (std::abs(mean(edge.child, chooser) - mean(best, chooser)) > same) continue;
@@ -157,19 +158,18 @@ bool Tree::ties_agree(const Choice& choice, uint32_t best) const {
     return true;
 }
 
-// Whether the values of a node are known exactly, for every player, from those of its children.
-// Where several of a player's moves are equally good to it, all must mean the same to the others;
-// so a win is enough by itself only where all ends that the tree has met share out 1, which leaves
-// them nothing. (Where others do better at an end that was not met, the win is still one.)
-bool Tree::prove(uint32_t n) {
-    if (nodes_[n].proven) return true;
+// Whether best play from a node is known from that of its children: then the node gets its values.
+// A win is enough by itself, whatever the others get by other moves. Short of that all of a
+// player's moves must be solved, and where several are equally good to it, all must mean the same
+// to the others: which of them it makes is for its policy to say.
+bool Tree::solve(uint32_t n) {
+    if (nodes_[n].solved) return true;
     if (nodes_[n].choices > 1) return false;
-    constexpr float won = 1.0f - 1e-6f;
-    std::vector<float>& exact = prove_values_;
+    std::vector<float>& exact = solve_values_;
     exact.assign(shape_.players, 0.0f);
     if (nodes_[n].choices == 0) {
         const uint32_t child = find_link(n, 0);
-        if (child == no_node || !nodes_[child].proven) return false;
+        if (child == no_node || !nodes_[child].solved) return false;
         settled_value(child, exact.data());
     } else {
         const Choice& choice = choices_[nodes_[n].first_choice];
@@ -177,7 +177,7 @@ bool Tree::prove(uint32_t n) {
         float best_value = -1;
         bool all = true;
         for (const Edge& edge : edges(choice)) {
-            if (!proven(n, edge)) {
+            if (!solved(n, edge)) {
                 all = false;
                 continue;
             }
@@ -189,18 +189,43 @@ bool Tree::prove(uint32_t n) {
                 if (value > best_value) best_value = value, best = edge.child;
             }
         }
-        const bool won_alone = best_value >= won && (shares_one_ || shape_.players == 1);
-        if (choice.player < 0 ? !all : !(all || won_alone)) return false;
+        if (!all && best_value < won) return false;
         if (choice.player >= 0) {
             settled_value(best, exact.data());
-            if (!won_alone && !ties_agree(choice, best)) return false;
+            if (best_value < won && !ties_agree(choice, best)) return false;
         }
     }
-    nodes_[n].proven = true;
-    // The mean becomes the exact value, and later visits add the same.
+    nodes_[n].solved = true;
+    // The mean becomes the value of best play, and later visits add the same.
     for (uint32_t p = 0; p < shape_.players; ++p)
         values_[n * shape_.players + p] = exact[p] * static_cast<float>(nodes_[n].visits);
+    nodes_[n].proven = proven_players(n);
     return true;
+}
+
+// The players to whom a node that was just solved is worth exactly what it says: by any best play
+// at all, whichever of equally good moves somebody makes and whatever lies behind moves that were
+// not looked at. So somebody's win proves nothing to the others: another may leave them more.
+uint32_t Tree::proven_players(uint32_t n) const {
+    if (nodes_[n].choices == 0) return nodes_[find_link(n, 0)].proven;
+    const Choice& choice = choices_[nodes_[n].first_choice];
+    const auto player = static_cast<uint32_t>(choice.player);
+    const uint32_t chooser = choice.player < 0 ? 0 : player_bit(player);
+    auto certain = [&](const Edge& edge) {
+        return solved(n, edge) && (nodes_[edge.child].proven & chooser);
+    };
+    float sure = -1;  // what the one who chooses can certainly have
+    for (const Edge& edge : edges(choice))
+        if (certain(edge)) sure = std::max(sure, mean(edge.child, player));
+    uint32_t proven = ~0u;
+    for (const Edge& edge : edges(choice)) {
+        if (certain(edge) && mean(edge.child, player) < sure - same) continue;  // never made
+        proven &= solved(n, edge) ? nodes_[edge.child].proven : 0;
+        if (choice.player < 0 || proven == 0) continue;  // such as of an edge never walked
+        for (uint32_t p = 0; p < shape_.players; ++p)
+            if (std::abs(mean(edge.child, p) - mean(n, p)) > same) proven &= ~player_bit(p);
+    }
+    return sure >= won ? proven | chooser : proven;
 }
 
 namespace {
@@ -235,12 +260,22 @@ void Tree::add_link(uint32_t n, uint64_t joint, uint32_t child) {
     ++link_count_;
 }
 
+// A position may stand in a tree several times: where the ply is right, or nearest to it.
+uint32_t Tree::find_state(const uint8_t* state, uint32_t ply) const {
+    uint32_t found = no_node, nearest = UINT32_MAX;
+    for (uint32_t n = 0; n < size() && nearest > 0; ++n) {
+        const uint32_t at = nodes_[n].ply, apart = at < ply ? ply - at : at - ply;
+        if (apart < nearest && std::memcmp(this->state(n), state, shape_.state_bytes) == 0)
+            nearest = apart, found = n;
+    }
+    return found;
+}
+
 // Copies what is below the new root, breadth first, into fresh arrays.
-bool Tree::keep_below(const uint8_t* state) {
-    uint32_t root = no_node;
-    for (uint32_t n = 0; n < size() && root == no_node; ++n)
-        if (std::memcmp(this->state(n), state, shape_.state_bytes) == 0) root = n;
+bool Tree::keep_below(const uint8_t* state, uint32_t ply, uint32_t max_length) {
+    const uint32_t root = find_state(state, ply);
     if (root == no_node) return false;
+    const uint32_t later = ply - nodes_[root].ply;
     Tree kept(shape_);
     std::vector<uint32_t> renamed(size(), no_node), order{root};
     renamed[root] = 0;
@@ -262,6 +297,16 @@ bool Tree::keep_below(const uint8_t* state) {
         const uint32_t old = order[i];
         Node node = nodes_[old];
         node.first_choice = static_cast<uint32_t>(kept.choices_.size());
+        node.ply += later;
+        // The limit may be elsewhere now; the root has none, it is searched however late it is.
+        const bool limit = !node.solved && i > 0 && node.ply >= max_length;
+        if (limit != node.limit) {
+            node.limit = limit;
+            node.passing = !limit && std::ranges::all_of(choices(old), [](const Choice& choice) {
+                return choice.player < 0;
+            });
+            node.ended = limit && node.evaluated;
+        }
         for (Choice choice : choices(old)) {
             const auto first = static_cast<uint32_t>(kept.edges_.size());
             for (Edge edge : edges(choice)) {

@@ -49,13 +49,17 @@ struct Choice {
 
 struct Node {
     uint32_t first_choice, visits, ply;
+    uint32_t proven;  // one bit for each player: its value is exact, see `proven_players`
     uint16_t choices;
-    bool passing;    // no player has a choice
-    bool limit;      // at the greatest length: evaluated, but nothing lies beyond
-    bool evaluated;  // has priors
-    bool ended;      // terminal, stuck or too long: no walk goes beyond
-    bool proven;     // its value is exact
+    bool passing : 1;    // no player has a choice
+    bool limit : 1;      // at the greatest length: evaluated, but nothing lies beyond
+    bool evaluated : 1;  // has priors
+    bool ended : 1;      // terminal, stuck or too long: no walk goes beyond
+    bool solved : 1;     // its value is that of best play: no walk goes beyond either
 };
+
+// Beyond the bits of `Node::proven` nothing is said of a player.
+inline uint32_t player_bit(uint32_t player) { return player < 32 ? 1u << player : 0; }
 
 class Tree {
   public:
@@ -67,8 +71,8 @@ class Tree {
     // The root is node 0. Row `row` of the description is of this state.
     uint32_t add(const uint8_t* state, const Description& description, size_t row, uint32_t ply,
                  uint32_t max_length);
-    // Makes the node that holds this state the root and drops what is not below it.
-    bool keep_below(const uint8_t* state);
+    // Makes a node that holds this state the root, at this ply, and drops what is not below it.
+    bool keep_below(const uint8_t* state, uint32_t ply, uint32_t max_length);
 
     const Node& node(uint32_t n) const { return nodes_[n]; }
     const uint8_t* state(uint32_t n) const { return &states_[n * shape_.state_bytes]; }
@@ -93,10 +97,10 @@ class Tree {
     }
     // The network's own value of an evaluated node.
     float raw(uint32_t n, uint32_t player) const { return raw_[n * shape_.players + player]; }
-    // What a visited edge is worth to its player: exact where it leads to a proven node.
+    // What a visited edge is worth to its player: by best play where it leads to a solved node.
     float value(uint32_t n, const Choice& choice, const Edge& edge) const;
-    bool proven(uint32_t n, const Edge& edge) const {
-        return nodes_[n].choices == 1 && edge.child != no_node && nodes_[edge.child].proven;
+    bool solved(uint32_t n, const Edge& edge) const {
+        return nodes_[n].choices == 1 && edge.child != no_node && nodes_[edge.child].solved;
     }
 
     // Priors from the logits of a policy vector, which are multiplied first: softmax over the legal
@@ -116,7 +120,7 @@ class Tree {
     void attach(const uint8_t* state, const Description& description, size_t row,
                 uint32_t max_length);
     void back_up(const float* values, bool solver);
-    // What a settled node (ended or proven) is worth.
+    // What a settled node (ended or solved) is worth.
     void settled_value(uint32_t n, float* values) const;
 
   private:
@@ -126,8 +130,10 @@ class Tree {
     };
     uint32_t find_link(uint32_t n, uint64_t joint) const;
     void add_link(uint32_t n, uint64_t joint, uint32_t child);
-    bool prove(uint32_t n);
+    uint32_t find_state(const uint8_t* state, uint32_t ply) const;
+    bool solve(uint32_t n);
     bool ties_agree(const Choice& choice, uint32_t best) const;
+    uint32_t proven_players(uint32_t n) const;
 
     const Shape& shape_;
     std::vector<Node> nodes_;
@@ -139,7 +145,6 @@ class Tree {
     // Children of nodes in which not exactly one role has a choice: open addressing.
     std::vector<Link> links_;
     size_t link_count_ = 0;
-    bool shares_one_ = true;  // rewards sum to 1 at every end that was met
 
     // The walk that is under way.
     struct Passed {
@@ -148,7 +153,7 @@ class Tree {
     std::vector<Passed> path_;
     std::vector<uint32_t> path_edges_;
     std::vector<int32_t> moves_;
-    std::vector<float> prove_values_;  // scratch
+    std::vector<float> solve_values_;  // scratch
     uint64_t joint_ = 0;
     uint32_t current_ = 0;
 };
@@ -158,7 +163,7 @@ template <class Select>
 Tree::Stop Tree::descend(Select&& select) {
     for (;;) {
         const Node& node = nodes_[current_];
-        if (node.ended || node.proven) return Stop::Settled;
+        if (node.ended || node.solved) return Stop::Settled;
         if (!node.passing && !node.evaluated) return Stop::Leaf;
         path_.push_back({current_, static_cast<uint32_t>(path_edges_.size())});
         joint_ = 0;

@@ -25,8 +25,8 @@ Analysis search_block(const Game& game, const std::vector<bool>& is_player, cons
     search.noise_fraction = 0;
     search.solver = false;
     search.cache = 0;
-    // The limit is on playouts; trees are bounded by their iterations.
-    search.max_length = UINT32_MAX;
+    // Below the root, which has ply 0: where nobody has a choice for ever, walks must end too.
+    search.max_length = settings.max_length;
     SearchPool pool(game, is_player, nullptr, search, static_cast<uint32_t>(count), seed, 0, count);
     const std::vector<uint32_t> plies(count, 0);
     pool.set_roots(states, count, streams, plies.data());
@@ -63,6 +63,7 @@ void append(Analysis& to, const Analysis& from) {
     add(to.priors, from.priors);
     add(to.q, from.q);
     add(to.simulations, from.simulations);
+    add(to.solved, from.solved);
     add(to.proven, from.proven);
 }
 

@@ -10,7 +10,7 @@ struct UctSettings {
     double seconds = 0;          // 0: only iterations count
     uint32_t playouts = 1;
     float exploration = 0.7071f;
-    uint32_t max_length = 1000;
+    uint32_t max_length = 1000;  // of playouts, and of walks in the tree
 };
 
 // Positions are searched in blocks of fixed size, each with its own random stream, so that the

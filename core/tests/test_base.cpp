@@ -76,6 +76,24 @@ TEST(random_numbers_below_a_bound_are_uniform) {
     }
 }
 
+// The same numbers as in tests/test_search_reference.py: the reference search draws them too.
+TEST(random_streams_are_those_of_the_reference) {
+    RandomStream random(1, 2);
+    for (uint64_t expected : {828, 882, 421, 217, 963, 971, 563, 610})
+        CHECK(random.below(1000) == expected);
+    CHECK(random.below(uint64_t{3} << 62) == 10551732876988249698u);
+    auto near = [](double found, double expected) { return std::abs(found - expected) < 1e-12; };
+    CHECK(near(random.uniform(), 0.9845159310870041));
+    CHECK(near(random.gumbel(), -0.509758656569772));
+    CHECK(near(random.normal(), 0.4365733300275538));
+    CHECK(near(random.gamma(0.5), 0.5846238148893287));
+    CHECK(near(random.gamma(3), 2.498006791705003));
+    RandomStream last(12345678901234567890u, UINT64_MAX);
+    for (uint64_t expected : {1, 3, 6, 1, 4, 2, 0, 4}) CHECK(last.below(7) == expected);
+    for (uint64_t expected : {11584902417961987032u, 524088977987450133u, 6098459824425200982u})
+        CHECK(last.below(uint64_t{3} << 62) == expected);
+}
+
 TEST(random_streams_are_reproducible_and_differ) {
     std::set<uint64_t> seen;
     for (uint64_t seed = 0; seed < 20; ++seed)

@@ -13,7 +13,8 @@ from omnilude.rules.gdl.terms import Compound
 _WORD = re.compile(r"[()]|[^\s()]+")
 _NUMBER = re.compile(r"0|-?[1-9][0-9]{0,8}")
 HOLE = "_"
-"""Stands for an index in the name of a channel or of a kind of move."""
+"""Stands for an index in the name of a channel or of a kind of move. A word of the rules that looks
+like it, or like several, is written with one more."""
 
 NUMBERS = -1
 """The domain of indices that are numbers; other domains are numbers of chains."""
@@ -91,7 +92,7 @@ class IndexFinder:
             if not part.arguments:
                 found = self._index(path, part.name) if path else None
                 if found is None:
-                    return part.name
+                    return _write_word(part.name)
                 indices.append(found)
                 return HOLE
             arity = len(part.arguments)
@@ -100,7 +101,7 @@ class IndexFinder:
                 for n, argument in enumerate(part.arguments)
                 if isinstance(argument, Compound)
             ]
-            return f"({part.name} {' '.join(inside)})"
+            return f"({_write_word(part.name)} {' '.join(inside)})"
 
         pattern = walk(term, ())
         return Indexed(pattern, tuple(indices))
@@ -112,6 +113,21 @@ class IndexFinder:
         if _NUMBER.fullmatch(symbol):
             return Index(path, NUMBERS, int(symbol), symbol)
         return None
+
+
+def fill_holes(pattern: str, symbols: Iterable[str]) -> str:
+    """The term with these symbols for its indices."""
+    left = iter(symbols)
+    words = [next(left) if word == HOLE else _read_word(word) for word in _WORD.findall(pattern)]
+    return " ".join(words).replace("( ", "(").replace(" )", ")")
+
+
+def _write_word(word: str) -> str:
+    return word if word.strip(HOLE) else word + HOLE
+
+
+def _read_word(word: str) -> str:
+    return word if word.strip(HOLE) else word[:-1]
 
 
 def _term_around(path: Path) -> tuple[Path, str, int]:

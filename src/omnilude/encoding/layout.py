@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from omnilude.encoding.indices import HOLE, Index, Indexed
+from omnilude.encoding.indices import Index, Indexed, fill_holes
 
 SPARSE_SIZE = 4096
 SPARSE_FACTOR = 64
@@ -62,10 +62,8 @@ class PlaneGroup:
 
     def proposition(self, channel: int, place: Sequence[int]) -> str:
         """The proposition of a channel at a place."""
-        symbols = iter([axis.labels[i] for axis, i in zip(self.axes, place, strict=True)])
-        words = re.findall(r"[()]|[^\s()]+", self.channels[channel])
-        text = " ".join(next(symbols) if word == HOLE else word for word in words)
-        return text.replace("( ", "(").replace(" )", ")")
+        labels = [axis.labels[i] for axis, i in zip(self.axes, place, strict=True)]
+        return fill_holes(self.channels[channel], labels)
 
 
 @dataclass(slots=True)
@@ -176,17 +174,13 @@ def _make_group(offset: int, families: Sequence[_Family]) -> tuple[PlaneGroup, l
         _make_axis(low, high, [member.indices[a] for _, member in members])
         for a, (low, high) in enumerate(ranges)
     )
-    # A pattern alone does not name a channel: a word of the rules may look like a hole.
-    channels = {
-        (member.pattern, tuple(index.path for index in member.indices)): 0 for _, member in members
-    }
-    ordered = sorted(channels, key=lambda channel: (natural_order(channel[0]), channel[1]))
-    for number, channel in enumerate(ordered):
-        channels[channel] = number
-    made = PlaneGroup(offset, axes, tuple(pattern for pattern, _ in ordered))
+    patterns = {pattern for family in families for pattern in family.patterns}
+    ordered = sorted(patterns, key=natural_order)
+    channels = {pattern: number for number, pattern in enumerate(ordered)}
+    made = PlaneGroup(offset, axes, tuple(ordered))
     elements = [-1] * made.size
     for fluent, member in members:
-        at = channels[member.pattern, tuple(index.path for index in member.indices)]
+        at = channels[member.pattern]
         for axis, index in zip(axes, member.indices, strict=True):
             at = at * len(axis) + index.value - axis.first
         elements[at] = fluent
@@ -201,10 +195,11 @@ def _make_axis(low: int, high: int, indices: Sequence[Index]) -> Axis:
     return Axis(name, indices[0].domain, low, tuple(labels))
 
 
-def natural_order(text: str) -> list[tuple[int, int, str]]:
-    """Sorts texts with the numbers in them by value: 2 before 10."""
-    return [
+def natural_order(text: str) -> tuple[list[tuple[int, int, str]], str]:
+    """Sorts texts with the numbers in them by value: 2 before 10, and 7 apart from 007."""
+    parts = [
         (0, int(part), "") if part.isdigit() else (1, 0, part)
         for part in _NUMBER.split(text)
         if part
     ]
+    return parts, text

@@ -12,7 +12,6 @@ to below 50, the size of GAZ's common layer.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 
 import torch
@@ -29,9 +28,11 @@ BOARD_SIZE_WITHOUT_PLANES = 50
 def first_filters(shape: Sequence[int], channels: int) -> int:
     """F1: the power of two, at least 2, nearest to max(shape) * channels (P3, equation 10).
 
-    Nearest by ratio: 12 lies between 8 and 16 and P3's Table 3 gives 16.
+    12 lies halfway between 8 and 16, and P3's Table 3 gives 16.
     """
-    return int(2 ** max(1, round(math.log2(max(shape) * channels))))
+    size = max(shape) * channels
+    below = 1 << size.bit_length() - 1
+    return max(2, below if size < 1.5 * below else 2 * below)
 
 
 def halved_sizes(size: int, board_size: int) -> list[int]:

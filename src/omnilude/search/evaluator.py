@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnilude.errors import SettingsError
-from omnilude.networks.settings import PRESETS, NetworkSettings
+from omnilude.networks.settings import PRESETS, USUAL_PRESET
 
 if TYPE_CHECKING:
-    from omnilude.networks.layout import Layout
     from omnilude.networks.network import Network
 
 Rows = NDArray[np.float32]  # [n, E]
@@ -33,12 +32,13 @@ INT8_POLICY_TOLERANCE = 0.01
 INT8_VALUE_TOLERANCE = 0.02
 """Greatest mean difference of a value from that in 32-bit floats."""
 
-ENGINES = ("auto", "torch", "onnx", "onnx-int8")
+Engine = Literal["auto", "torch", "onnx", "onnx-int8"]
+ENGINES = get_args(Engine)
 CALIBRATION_ROWS = 512
 MEASURED_SECONDS = 0.06
-PRESET_RATE = 15_000
-"""Evaluations a second and thread that `choose_preset` asks for: with 32 simulations a move some
-400 positions of self-play a second and core, before learning takes its share."""
+SLOW_RATE, FAST_RATE = 2_000, 150_000
+"""Evaluations a second and thread below which the usual preset is too large for a machine, and
+from which on a larger one is small enough for it."""
 
 
 class Evaluator(Protocol):
@@ -222,23 +222,22 @@ def measure_rate(
     return batch / best
 
 
-def choose_preset(
-    encoding: Layout,
-    slots: Sequence[int],
-    *,
-    rate: float = PRESET_RATE,
-    settings: NetworkSettings | None = None,
-    batch: int = 128,
-) -> str:
-    """The largest preset that one thread evaluates at `rate` a second; 'tiny' if none is."""
-    from omnilude.networks.build import build_network
+def choose_preset(rate: Callable[[str], float]) -> str:
+    """The preset that suits a machine, by the evaluations a second and thread of presets.
 
-    chosen = next(iter(PRESETS))
-    for preset in PRESETS:  # from the smallest; the first that is too slow ends it
-        network = build_network(
-            encoding, slots, replace(settings or NetworkSettings(), preset=preset)
-        )
-        if measure_rate(make_evaluator(network, batch=batch), network, batch) < rate:
+    The usual one, unless the machine is clearly slower or faster than it needs: the two rates are
+    far apart, so that what is chosen does not hang on what else the machine is doing. A larger
+    network must be worth the positions that are not played in its time.
+    """
+    presets = list(PRESETS)
+    usual = presets.index(USUAL_PRESET)
+    usual_rate = rate(USUAL_PRESET)
+    if usual_rate < SLOW_RATE:
+        return presets[usual - 1]
+    chosen = USUAL_PRESET
+    # Where even the usual one is not that fast, larger ones need not be measured.
+    for preset in presets[usual + 1 :] if usual_rate >= FAST_RATE else ():
+        if rate(preset) < FAST_RATE:
             break
         chosen = preset
     return chosen

@@ -29,7 +29,7 @@ class GameRecords:
     moves: NDArray[np.int32]  # [n, roles]: slots played
     q: NDArray[np.float32]  # [n, players]: values of the position after its search
     full: NDArray[np.bool_]  # [n]: searched with all simulations
-    proven: NDArray[np.bool_]  # [n]: the values are exact
+    solved: NDArray[np.bool_]  # [n]: the values are those of best play
     surprise: NDArray[np.float32]  # [n]: divergence of the policy target from the prior
     policy_offsets: NDArray[np.uint32]  # [n * players + 1] into the next two
     policy_slots: NDArray[np.int32]  # legal slots; none where a player had no choice
@@ -56,7 +56,8 @@ class Analysis:
     moves: NDArray[np.int32]  # [n, roles]: the slot chosen for each role
     values: NDArray[np.float32]  # [n, players]; not a number where nobody had a choice
     simulations: NDArray[np.uint32]  # [n]
-    proven: NDArray[np.bool_]  # [n]: the values are exact
+    solved: NDArray[np.bool_]  # [n]: the values are those of best play
+    proven: NDArray[np.bool_]  # [n, players]: the value is exact, by any best play of everybody
     offsets: NDArray[np.uint32]  # [n * players + 1] into the rest, one entry a legal move
     slots: NDArray[np.int32]
     visits: NDArray[np.float32]

@@ -51,6 +51,24 @@ class RandomStream:
     def gumbel(self) -> float:
         return -math.log(-math.log(self.uniform() + 2.0**-54))
 
+    def normal(self) -> float:
+        radius = math.sqrt(-2 * math.log(self.uniform() + 2.0**-54))
+        return radius * math.cos(6.283185307179586 * self.uniform())
+
+    def gamma(self, shape: float) -> float:
+        if shape < 1:
+            larger = self.gamma(shape + 1)
+            return float(larger * (self.uniform() + 2.0**-54) ** (1 / shape))
+        d = shape - 1 / 3
+        c = 1 / math.sqrt(9 * d)
+        while True:
+            x = self.normal()
+            v = (1 + c * x) ** 3
+            if v > 0:
+                bound = 0.5 * x * x + d - d * v + d * math.log(v)
+                if math.log(self.uniform() + 2.0**-54) < bound:
+                    return d * v
+
 
 @dataclass(slots=True, eq=False)
 class Edge:
@@ -71,11 +89,24 @@ class Node:
     values: Any = None  # sums, by player
     raw: Any = None
     evaluated: bool = False
-    ended: bool = False
-    proven: bool = False
+    ended: bool = False  # terminal, or somebody has no move
+    solved: bool = False  # its values are those of best play
+    proven: frozenset[int] = frozenset()  # players whose value is exact, by any best play
 
     def mean(self, player: int) -> Any:
         return self.values[player] / F(self.visits)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A position of a game of self-play, as it is recorded."""
+
+    state: State
+    policies: dict[int, list[Any]]  # by role
+    values: list[Any]
+    moves: list[int]
+    full: bool
+    solved: bool
 
 
 class ReferenceSearch:
@@ -92,37 +123,51 @@ class ReferenceSearch:
     def search(self, state: State, stream: int = 0, ply: int = 0) -> Node:
         """The root of the finished tree."""
         self.random = RandomStream(self.seed, stream)
-        self.shares_one = True  # rewards sum to 1 at every end that was met
         self.root = self._node(state, ply)
-        self._walk(self.root)  # evaluates it
-        s = self.settings
-        noise = s.temperature if ply < s.temperature_moves else s.final_temperature
-        self.gumbel = {
-            role: [F(noise) * F(self.random.gumbel()) for _ in edges]
-            if s.root == "gumbel" and noise
-            else [F(0)] * len(edges)
-            for role, edges in self.root.choices.items()
-            if role in self.player_of
-        }
-        while self.root.visits <= s.simulations and not self.root.proven:
-            self._walk(self.root)
+        self._search(full_fraction=1)
         return self.root
+
+    def play(self, stream: int = 0) -> tuple[list[Position], list[Any]]:
+        """A game of self-play: the positions that were searched, and what the players got."""
+        self.random = RandomStream(self.seed, stream)
+        positions: list[Position] = []
+        values = [F(0.5) for _ in self.player_of]
+        state, ply = self.game.initial(), 0
+        self.root = self._node(state, ply)
+        while not self.root.ended and ply < self.settings.max_length:
+            if any(role in self.player_of for role in self.root.choices):
+                full = self._search(self.settings.full_fraction)
+                choosing = [role for role in self.root.choices if role in self.player_of]
+                policies = {role: self.policy(role) for role in choosing}
+                values, moves = self.values(), self.choose()
+                position = Position(state, policies, values, moves, full, self.root.solved)
+                positions.append(position)
+            else:
+                moves = self.choose()
+            state = state.play([self.game.move(role, slot) for role, slot in enumerate(moves)])
+            ply += 1
+            self.root = self._keep(state, ply) or self._node(state, ply)
+        if self.root.ended:
+            values = [self.root.mean(player) for player in range(len(values))]
+        return positions, values
 
     def values(self) -> list[Any]:
         """What the root is worth to each player: with Gumbel, moves count as the improved policy
         plays them, not as they were visited."""
         root = self.root
         values = [root.mean(player) for player in range(len(root.values))]
-        if self.settings.root != "gumbel" or root.proven:
+        if self.settings.root != "gumbel" or root.solved:
             return values
         for role, edges in root.choices.items():
             if role not in self.player_of:
                 continue
-            improved = self._improved_logits(root, role)
             weights = [
-                np.exp(x - max(improved)) if edge.visits else F(0)
-                for x, edge in zip(improved, edges, strict=True)
+                weight if edge.visits else F(0)
+                for weight, edge in zip(self.policy(role), edges, strict=True)
             ]
+            seen = sum(weights)
+            if seen < 1e-6:
+                continue
             for player in range(len(values)):
                 if player == self.player_of[role]:
                     found = [self._q(root, role, i) if w else F(0) for i, w in enumerate(weights)]
@@ -132,21 +177,126 @@ class ReferenceSearch:
                     ]
                 else:
                     continue
-                values[player] = sum(w * q for w, q in zip(weights, found, strict=True)) / sum(
-                    weights
-                )
+                values[player] = sum(w * q for w, q in zip(weights, found, strict=True)) / seen
         return values
+
+    def policy(self, role: int) -> list[Any]:
+        """What the policy is to learn of the root, by edge: completed Q values or visits, and of a
+        solved position only the moves that reach the result."""
+        edges = self.root.choices[role]
+        if self.settings.root == "gumbel":
+            return _softmax(self._improved_logits(self.root, role))
+        possible = [True] * len(edges)
+        if self.root.solved and len(self.root.choices) == 1:
+            possible = self._reach_the_result(role)
+        visits = [F(edge.visits) if p else F(0) for edge, p in zip(edges, possible, strict=True)]
+        total = sum(visits)
+        return [n / total for n in visits] if total > 0 else [edge.prior for edge in edges]
+
+    def choose(self) -> list[int]:
+        """The slots that are played in the end, by role."""
+        slots = [self.root.state.legal(role)[0].slot for role in self.game.roles]
+        for role, edges in self.root.choices.items():
+            slots[role] = edges[self._choose(role)].slot
+        return slots
+
+    def _choose(self, role: int) -> int:
+        root, edges, s = self.root, self.root.choices[role], self.settings
+        if role not in self.player_of:
+            return self.random.below(len(edges))
+        alone = len(root.choices) == 1
+        if alone and root.solved:
+            reached = self._reach_the_result(role)
+            return _best(1 + e.visits if reached[i] else -1 for i, e in enumerate(edges))
+        lost = [
+            alone and self._is_solved(root, i) and self._q(root, role, i) <= F(1e-6)
+            for i in range(len(edges))
+        ]
+        if s.root == "gumbel":
+            drawn = sum(role in self.player_of for role in root.choices) > 1
+            most = max((e.visits for i, e in enumerate(edges) if not lost[i]), default=0)
+            improved = self._improved_logits(root, role)
+            left = [not lost[i] and (drawn or e.visits == most) for i, e in enumerate(edges)]
+            scores = [
+                improved[i] + self.gumbel[role][i] if left[i] else -1e30 if lost[i] else -1e20
+                for i in range(len(edges))
+            ]
+            return _best(scores)
+        temperature = self._temperature()
+        if temperature < 1e-3 or not self.full:
+            q = [self._q(root, role, i) if e.visits else F(0) for i, e in enumerate(edges)]
+            return _best(
+                F(-1) if lost[i] else F(e.visits) + F(0.5) * q[i] + F(1e-3) * e.prior
+                for i, e in enumerate(edges)
+            )
+        most = max(1, *(edge.visits for edge in edges))
+        weights = [
+            F(0) if lost[i] else (F(e.visits) / F(most)) ** (F(1) / F(temperature))
+            for i, e in enumerate(edges)
+        ]
+        total = sum(weights, F(0))
+        return self._draw(weights, total) if total > 0 else _best(e.prior for e in edges)
+
+    def _reach_the_result(self, role: int) -> list[bool]:
+        """The edges of a solved root that are worth what it is."""
+        best = self.root.mean(self.player_of[role]) - F(1e-6)
+        return [
+            self._is_solved(self.root, i) and self._q(self.root, role, i) >= best
+            for i in range(len(self.root.choices[role]))
+        ]
+
+    def _temperature(self) -> float:
+        s = self.settings
+        return s.temperature if self.root.ply < s.temperature_moves else s.final_temperature
+
+    def _search(self, full_fraction: float) -> bool:
+        """Searches the root; returns whether in full."""
+        s, root = self.settings, self.root
+        if not root.evaluated:
+            self._walk(root)
+        self.full = full_fraction >= 1 or self.random.uniform() < float(F(full_fraction))
+        self.simulations = s.simulations if self.full else s.fast_simulations
+        self.gumbel: dict[int, list[Any]] = {}
+        for role, edges in root.choices.items():
+            if role not in self.player_of:
+                continue
+            if s.root == "gumbel":
+                scale = F(self._temperature() if self.full else 0)
+                self.gumbel[role] = [
+                    scale * F(self.random.gumbel()) if scale > 0 else F(0) for _ in edges
+                ]
+            elif self.full and s.noise_fraction > 0:
+                noise = [F(self.random.gamma(s.noise_total / len(edges))) for _ in edges]
+                total, share = F(sum(map(float, noise))), F(s.noise_fraction)
+                for edge, extra in zip(edges, noise, strict=True):
+                    edge.prior = (F(1) - share) * np.exp(edge.logit) + share * extra / total
+        while root.visits <= self.simulations and not root.solved:
+            self._walk(root)
+        return self.full
+
+    def _keep(self, state: State, ply: int) -> Node | None:
+        """A node of the tree that holds this state, made a root: at this ply, or nearest to it."""
+        if not self.settings.reuse or self.settings.root == "gumbel":
+            return None
+        found = [node for node in _all_below(self.root) if node.state == state]
+        if not found:
+            return None
+        root = min(found, key=lambda node: abs(node.ply - ply))
+        later = ply - root.ply
+        for node in _all_below(root):
+            node.ply += later
+        return root
 
     def _node(self, state: State, ply: int) -> Node:
         legal = [state.legal(role) for role in self.game.roles]
         node = Node(state, ply, {})
         node.values = np.zeros(len(self.player_of), dtype=F)
         if state.terminal or not all(legal):
-            node.ended = node.proven = True
+            node.ended = node.solved = True
+            node.proven = frozenset(self.player_of.values())
             node.visits = 1
             if state.terminal:
                 node.values[:] = [state.reward[role] for role in self.player_of]
-            self.shares_one &= bool(abs(node.values.sum() - 1) < 1e-5)
         else:
             node.choices = {
                 role: [Edge(move.slot) for move in moves]
@@ -159,11 +309,10 @@ class ReferenceSearch:
         """One simulation from here; returns the values that it found."""
         limit = node.ply >= self.settings.max_length and node is not self.root
         passing = not limit and not any(role in self.player_of for role in node.choices)
-        if node.ended or node.proven:
+        if node.solved or (limit and node.evaluated):
             values = np.array([node.mean(p) for p in range(len(node.values))], dtype=F)
         elif not passing and not node.evaluated:
             values = self._evaluate(node)
-            node.ended = limit
         else:
             numbers = tuple(self._select(node, role) for role in node.choices)
             if numbers not in node.children:
@@ -179,8 +328,8 @@ class ReferenceSearch:
                     edges[number].sum += values[self.player_of[role]]
             node.visits += 1
             node.values += values
-            if self.settings.solver and child.proven:
-                self._prove(node)
+            if self.settings.solver and child.solved:
+                self._solve(node)
             return values
         node.visits += 1
         node.values += values
@@ -224,20 +373,12 @@ class ReferenceSearch:
                 for i, edge in enumerate(edges)
             )
         improved = self._improved_logits(node, role)
-        weights = np.array([np.exp(x - max(improved)) for x in improved], dtype=F)
-        total = F(0)
-        for weight in weights:
-            total += weight
+        policy = _softmax(improved)
         if sum(role in self.player_of for role in node.choices) > 1:
-            left = F(self.random.uniform())
-            for i, weight in enumerate(weights):
-                left -= weight / total
-                if left < 0:
-                    return i
-            return _best(weights)
+            return self._draw(policy, F(1))
         if node is self.root:
             considered = min(s.considered, len(edges))
-            turns = considered_visits(considered, s.simulations)
+            turns = considered_visits(considered, self.simulations)
             turn = turns[sum(edge.visits for edge in edges)]
             possible = [edge.visits == turn for edge in edges]
             return _best(
@@ -245,12 +386,23 @@ class ReferenceSearch:
                 for i in range(len(edges))
             )
         visits = F(1 + sum(edge.visits for edge in edges))
-        return _best(weights[i] / total - F(e.visits) / visits for i, e in enumerate(edges))
+        return _best(policy[i] - F(e.visits) / visits for i, e in enumerate(edges))
+
+    def _draw(self, weights: list[Any], total: Any) -> int:
+        left = F(self.random.uniform()) * total
+        for i, weight in enumerate(weights):
+            left -= weight
+            if left < 0:
+                return i
+        return _best(weights)
+
+    def _is_solved(self, node: Node, number: int) -> bool:
+        child = node.children.get((number,)) if len(node.choices) == 1 else None
+        return child is not None and child.solved
 
     def _q(self, node: Node, role: int, number: int) -> Any:
-        child = node.children.get((number,)) if len(node.choices) == 1 else None
-        if child is not None and child.proven:
-            return child.mean(self.player_of[role])
+        if self._is_solved(node, number):
+            return node.children[number,].mean(self.player_of[role])
         return node.choices[role][number].sum / F(node.choices[role][number].visits)
 
     def _improved_logits(self, node: Node, role: int) -> list[Any]:
@@ -269,9 +421,9 @@ class ReferenceSearch:
             for i, edge in enumerate(edges)
         ]
 
-    def _prove(self, node: Node) -> None:
-        """The values of a node are exact once those of the children that matter are."""
-        if len(node.choices) > 1 or node.proven:
+    def _solve(self, node: Node) -> None:
+        """Best play from a node is known once that of the children that matter is."""
+        if len(node.choices) > 1 or node.solved:
             return
         if not node.choices:
             children: Sequence[Node | None] = [node.children[()]]
@@ -280,7 +432,7 @@ class ReferenceSearch:
             ((role, edges),) = node.choices.items()
             children = [node.children.get((i,)) for i in range(len(edges))]
             player = self.player_of.get(role)
-        known = [child for child in children if child is not None and child.proven]
+        known = [child for child in children if child is not None and child.solved]
         if player is None:
             if len(known) < len(children):
                 return
@@ -288,20 +440,46 @@ class ReferenceSearch:
                 sum((c.mean(p) / F(len(known)) for c in known), F(0))
                 for p in range(len(node.values))
             ]
+            proven = frozenset.intersection(*(child.proven for child in known))
         else:
             best = known[_best(child.mean(player) for child in known)]
             exact = [best.mean(p) for p in range(len(node.values))]
-            shares_one = self.shares_one or len(exact) == 1
-            won_alone = shares_one and exact[player] >= F(1 - 1e-6)
-            if not won_alone:
+            if exact[player] < F(1 - 1e-6):
                 if len(known) < len(children):
                     return
                 # Equally good moves must mean the same to the others too.
                 tied = [c for c in known if abs(c.mean(player) - exact[player]) <= F(1e-6)]
                 if any(abs(c.mean(p) - x) > F(1e-6) for c in tied for p, x in enumerate(exact)):
                     return
-        node.proven = True
+            proven = _proven_players(player, children, exact)
+        node.solved, node.proven = True, proven
         node.values = np.array([value * F(node.visits) for value in exact], dtype=F)
+
+
+def _proven_players(
+    player: int, children: Sequence[Node | None], exact: list[Any]
+) -> frozenset[int]:
+    """To whom a node in which `player` chooses is worth exactly this, by any best play at all."""
+    certain = [c for c in children if c is not None and player in c.proven]
+    sure = max((c.mean(player) for c in certain), default=F(-1))
+    worse = [c for c in certain if c.mean(player) < sure - F(1e-6)]  # never chosen
+    possible = [c for c in children if c is None or c not in worse]
+    proven = frozenset(
+        p
+        for p, value in enumerate(exact)
+        if all(
+            c is not None and p in c.proven and abs(c.mean(p) - value) <= F(1e-6) for c in possible
+        )
+    )
+    return proven | {player} if sure >= F(1 - 1e-6) else proven
+
+
+def _all_below(root: Node) -> list[Node]:
+    """The node and all below it, breadth first."""
+    nodes = [root]
+    for node in nodes:
+        nodes += node.children.values()
+    return nodes
 
 
 def considered_visits(considered: int, simulations: int) -> list[int]:
@@ -325,3 +503,9 @@ def _best(scores: Any) -> int:
         if score > best_score:
             best, best_score = number, score
     return best
+
+
+def _softmax(values: list[Any]) -> list[Any]:
+    weights = [np.exp(x - max(values)) for x in values]
+    total = sum(weights, F(0))
+    return [weight / total for weight in weights]

@@ -52,14 +52,16 @@ class SearchSettings:
     """PUCT: keep the part of the tree below the move that was played. Cached evaluations make a
     fresh tree almost free, and sequential halving needs one."""
     solver: bool = True
-    """Back up proven results (a forced win is a win, whatever the mean says)."""
+    """Back up what is solved (a forced win is a win, whatever the mean says)."""
     cache: int = 1 << 16
     """Positions whose evaluation is remembered until the weights change."""
 
     playouts: int = 0
-    """Random playouts from every leaf, side by side in the engine's lanes; 0: none."""
+    """Random playouts from every leaf, side by side in the engine's lanes; 0: none. Given to
+    `omnilude train`, it switches `auto_playouts` off."""
     playout_weight: float = 0.5
-    """Their share in the value of a leaf, beside the network's (AlphaGo's lambda)."""
+    """Their share in the value of a leaf, beside the network's (AlphaGo's lambda). It switches
+    `auto_playouts` off too."""
 
     full_fraction: float = 1.0
     """Share of the moves searched in full (playout-cap randomisation); the others use
@@ -119,7 +121,8 @@ class UctSettings:
     exploration: float = 0.7071
     """Weight of sqrt(ln N / n), for rewards from 0 to 1 (UCB1 has sqrt 2)."""
     max_length: int = 1000
-    """Playouts are cut after so many moves; a cut playout is worth 0.5 to every role."""
+    """Playouts are cut after so many moves, and so are walks in the tree; what is cut is worth 0.5
+    to every role."""
 
     def __post_init__(self) -> None:
         _at_least(self, 0, "iterations", "seconds", "exploration")
