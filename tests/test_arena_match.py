@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from omnilude.arena.chance import draw_uniform, pick_moves
 from omnilude.arena.match import MatchSettings, play_match
 from omnilude.arena.players import Player, Positions, RandomPlayer
-from omnilude.arena.results import MatchResult, bootstrap_mean, unique_names
+from omnilude.arena.results import MatchResult, bootstrap_mean, count_effective, unique_names
 from omnilude.arena.seating import list_seatings, seat_together
 from omnilude.errors import SettingsError
 from omnilude.games import Game, load
@@ -144,7 +145,7 @@ def test_simultaneous_moves_of_three_roles() -> None:
         assert result.tally(1, place).score.value == pytest.approx(0.2)
         assert result.tally(0, place).games == 6
     assert result.tally(0).wins == result.tally(1).losses == 12
-    assert result.tally(0).win_rate == wilson(12, 12)
+    assert result.tally(0).win_rate == wilson(6, 6)  # each seating was played twice
     assert result.pair_points().tolist() == [[0, 12], [0, 0]]
     assert set(result.lengths) == {1}
     assert all(positions.plays.any() for positions in (*high.asked, *low.asked))
@@ -212,6 +213,15 @@ def test_players_are_asked_only_where_they_have_a_choice(connect_four: Game) -> 
             assert (again.moves == positions.batch.moves).all()
 
 
+def test_a_match_takes_the_cores_it_may_use(
+    connect_four: Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+    result = play_match(connect_four, randoms(connect_four), MatchSettings(games=8, batch=2))
+    assert result.settings["threads"] == 1
+    assert result.to_json()["versions"]["cores"] == 1
+
+
 # --- luck ---
 
 
@@ -236,8 +246,8 @@ def test_certain_players_get_random_openings(connect_four: Game) -> None:
 
     assert play(random_plies=0).distinct == 2
     result = play()
-    assert result.settings["random_plies"] == 2
-    assert result.distinct > 10
+    assert result.settings["random_plies"] == 4
+    assert result.distinct > 30
     mixed = play_match(connect_four, [first(), *randoms(connect_four, 1)], MatchSettings(games=4))
     assert mixed.settings["random_plies"] == 0
 
@@ -308,14 +318,34 @@ def test_wilson_interval_of_known_values() -> None:
 
 def test_bootstrap_interval_agrees_with_the_normal_one() -> None:
     values = np.random.default_rng(0).choice([0.0, 0.5, 1.0], size=400, p=[0.3, 0.2, 0.5])
-    estimate = bootstrap_mean(values)
+    estimate = bootstrap_mean(values, np.arange(400, dtype=np.int32))
     half = 1.96 * values.std() / 20
     assert estimate.value == pytest.approx(values.mean())
     assert estimate.low == pytest.approx(values.mean() - half, abs=0.01)
     assert estimate.high == pytest.approx(values.mean() + half, abs=0.01)
-    certain = bootstrap_mean(np.ones(50))
+    certain = bootstrap_mean(np.ones(50), np.arange(50, dtype=np.int32))
     assert (certain.low, certain.value, certain.high) == (1, 1, 1)
-    assert np.isnan(bootstrap_mean(np.empty(0)).value)
+    assert np.isnan(bootstrap_mean(np.empty(0), np.empty(0, dtype=np.int32)).value)
+
+
+def test_repeated_games_make_no_interval_narrower(connect_four: Game) -> None:
+    values = np.random.default_rng(0).choice([0.0, 0.5, 1.0], size=100)
+    numbers = np.arange(100, dtype=np.int32)
+    once = bootstrap_mean(values, numbers)
+    again = bootstrap_mean(np.repeat(values, 4), np.repeat(numbers, 4))
+    assert [again.value, again.low, again.high] == pytest.approx([once.value, once.low, once.high])
+    assert bootstrap_mean(np.repeat(values, 4), np.repeat(numbers, 4)) == again
+    assert count_effective(np.repeat(numbers, 4)) == 100
+    assert count_effective(np.array([0, 0, 0, 1], dtype=np.int32)) == pytest.approx(1.6)
+    assert count_effective(numbers[:0]) == 0
+    # Two players without randomness: two games, one for each seating.
+    settings = MatchSettings(games=40, random_plies=0)
+    result = play_match(connect_four, [first(), last()], settings)
+    tally, red = result.tally(0), result.tally(0, 0)
+    assert (tally.games, tally.effective, red.games, red.effective) == (40, 2, 20, 1)
+    assert tally.win_rate == wilson(tally.wins / 20, 2)
+    assert red.win_rate == wilson(red.wins / 20, 1)
+    assert (tally.score.low, tally.score.high) == (result.rewards.min(), result.rewards.max())
 
 
 def test_results_survive_json(connect_four: Game) -> None:

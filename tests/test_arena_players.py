@@ -17,7 +17,14 @@ from omnilude.arena.players import Positions, RandomPlayer, UctPlayer, join_anal
 from omnilude.arena.specs import make_player, make_uct_settings, split_spec
 from omnilude.arena.timing import fit_count
 from omnilude.errors import CheckpointError, IllegalMove, SettingsError
-from omnilude.games import Game, load
+from omnilude.games import Game, State, load
+from omnilude.games.loading import load_text
+
+STUCK = """
+(role a) (role b) (init p) (<= (legal a go) (true p)) (<= (legal b go) (true p))
+(<= (next q) (does a go)) (<= terminal (true r)) (<= (goal a 0) terminal) (<= (goal b 0) terminal)
+(<= (next r) (true r))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +162,30 @@ def test_the_end_is_the_end(game: Game) -> None:
         player.choose(state)
 
 
+def test_a_role_without_a_move_ends_it_too() -> None:
+    state = load_text(STUCK).initial().play(["go", "go"])
+    assert not state.terminal
+    for spec in ("random", "uct:5"):
+        with pytest.raises(IllegalMove, match="a has no legal move"):
+            omnilude.player(spec).choose(state)
+        with pytest.raises(IllegalMove, match="a has no legal move"):
+            omnilude.player(spec).analyse(state)
+
+
+def test_states_know_their_ply(game: Game) -> None:
+    state = game.initial()
+    later = state.play(["(mark 1 1)", "noop"]).play(["noop", "(mark 2 1)"])
+    assert (state.ply, later.ply) == (0, 2)
+    assert later == State(game, later.block.copy())
+
+
 def test_wrong_players_are_refused_at_once(game: Game) -> None:
+    with pytest.raises(SettingsError, match="no player 'runs/typo'"):
+        omnilude.player("runs/typo", simulations=100)
+    with pytest.raises(SettingsError, match="has no 'threads'"):
+        omnilude.player("uct:10", threads=2)  # a single tree has a single thread
+    with pytest.raises(SettingsError, match="must be a whole number"):
+        omnilude.player("uct:10", playouts="x")
     with pytest.raises(SettingsError, match="names no player"):
         omnilude.player("")
     with pytest.raises(SettingsError, match="no player 'nobody'"):

@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +18,20 @@ import pytest
 
 import omnilude
 from omnilude import networks
-from omnilude.arena import history
+from omnilude.arena import history, specs
 from omnilude.arena.assess import Assessment, share_interest
-from omnilude.arena.experiments import ablations, p3, tables
-from omnilude.arena.experiments.common import ResultFile, match_part, summarise_speed
+from omnilude.arena.experiments import ablations, common, p3, tables
+from omnilude.arena.experiments.common import ResultFile, curve_part, match_part
+from omnilude.arena.experiments.published import P3_CLAIMS
 from omnilude.arena.match import MatchSettings, play_match
 from omnilude.arena.players import Positions
 from omnilude.arena.specs import find_checkpoint, find_game, list_checkpoints, make_player
 from omnilude.errors import CheckpointError, SettingsError
 from omnilude.games import Game, load
+from omnilude.games.loading import load_text
+from omnilude.networks import checkpoint
 from omnilude.training.options import change_settings
+from omnilude.training.progress import summarise_speed
 from omnilude.training.settings import TrainingSettings
 
 TINY: dict[str, Any] = {
@@ -106,19 +109,20 @@ def test_positions_are_evaluated_under_symmetries(game: Game, run: Path) -> None
     assert sides == pytest.approx([sides[0]] * 4, rel=1e-3)
 
 
-def test_playouts_count_in_play_while_the_network_knows_less(
+def test_playouts_count_in_play_as_in_training(
     game: Game, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load_checkpoint = networks.load_checkpoint
+    read_facts = checkpoint.read_facts
 
     def count(weight: float, options: str = "") -> int:
         extra = {"playouts": 48, "playout_weight": weight}
         monkeypatch.setattr(
-            networks, "load_checkpoint", lambda *a: replace(load_checkpoint(*a), extra=extra)
+            checkpoint, "read_facts", lambda path: {**read_facts(path), "extra": extra}
         )
         return int(make_player(f"{run}:sims=8{options}", game).describe()["search"]["playouts"])
 
-    assert [count(0.8), count(0.4), count(0.4, ":playouts=24")] == [48, 0, 24]
+    assert [count(0.8), count(0.1), count(0.0)] == [48, 48, 0]
+    assert [count(0.1, ":playouts=0"), count(0.0, ":playouts=24")] == [0, 24]
 
 
 def test_search_by_the_clock(game: Game, run: Path) -> None:
@@ -176,6 +180,8 @@ def test_matches_of_runs_repeat(game: Game, run: Path) -> None:
     )
     assert first.to_json()["played"] == second.to_json()["played"]
     assert first.players[0]["path"] == str(run)
+    assert first.players[0]["engine"] in ("torch", "onnx")
+    assert len(first.players[0]["weights"]) == 64
     assert first.players[0]["search"]["simulations"] == 8
 
 
@@ -184,7 +190,7 @@ def test_two_runs_get_random_openings(game: Game, run: Path) -> None:
     assert all(player.deterministic for player in players)
     assert not make_player(f"{run}:root=puct:temperature=1:temperature_moves=4", game).deterministic
     result = play_match(game, players, MatchSettings(games=20))
-    assert result.settings["random_plies"] == 2
+    assert result.settings["random_plies"] == 4
     assert result.distinct > 5
 
 
@@ -217,6 +223,9 @@ def test_common_interests_are_noticed(game: Game) -> None:
     assert not share_interest(load("prisoners-dilemma"))
     assert share_interest(load("tower"))
     assert Assessment(load("tower")).opponents == ()
+    endless = "(role a) (role b) (init p) (legal a go) (legal b go) (next p)"
+    goals = "(<= terminal (true q)) (goal a 0) (goal b 0)"
+    assert not share_interest(load_text(f"{endless} {goals}"))  # nobody knows
 
 
 def test_ratings_of_a_run(game: Game, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,6 +241,16 @@ def test_ratings_of_a_run(game: Game, run: Path, monkeypatch: pytest.MonkeyPatch
     # What was played counts again.
     monkeypatch.setattr(history, "play_match", None)
     assert history.rate_run(run, game, settings) == rated
+    # But not where players have come to mean something else.
+    monkeypatch.setattr(specs, "SYMMETRIES", 1)
+    with pytest.raises(TypeError):
+        history.rate_run(run, game, settings)
+
+
+def test_ratings_need_opponents(run: Path) -> None:
+    for name in ("tower", "eight-puzzle"):  # all get the same; there is only one
+        with pytest.raises(SettingsError, match="nobody plays against another"):
+            history.rate_run(run, load(name))
 
 
 def test_ratings_need_a_run_with_checkpoints(game: Game, tmp_path: Path) -> None:
@@ -258,6 +277,54 @@ def test_results_are_made_once(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["parts"]["part"]["value"] == 2
 
 
+def test_matches_are_played_again_when_others_would_play(
+    game: Game, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, path = tmp_path / "run", tmp_path / "some.json"
+    shutil.copytree(run, folder)
+    played: list[int] = []
+
+    def count_matches(*arguments: Any) -> Any:
+        played.append(1)
+        return play_match(*arguments)
+
+    def play() -> int:
+        """How many matches are played for a part with one and a curve with two."""
+        before, settings = len(played), MatchSettings(games=2)
+        file = ResultFile(path, "some", {})
+        runs = {"ours": str(folder)}
+        match_part(file, "match", "tic-tac-toe", ["ours", "random"], settings, runs)
+        curve_part(
+            file, "curve", "tic-tac-toe", folder, "random",
+            options=":sims=2", count=1, settings=settings,
+        )  # fmt: skip
+        return len(played) - before
+
+    monkeypatch.setattr(common, "play_match", count_matches)
+    assert [play(), play()] == [3, 0]
+    # Trained anew: other weights under the same name.
+    newest = find_checkpoint(folder)
+    old = networks.load_checkpoint(newest, game)
+    other = networks.build_network(old.network.encoding, old.network.slots, old.network.settings)
+    networks.save_checkpoint(newest, other, game, step=old.step, extra=old.extra)
+    assert [play(), play()] == [3, 0]
+    # A spec without a number of simulations means another player.
+    monkeypatch.setattr(specs, "SIMULATIONS", 7)
+    assert [play(), play()] == [1, 0]
+    # Files of earlier versions do not say who played.
+    data = json.loads(path.read_text())
+    for part in data["parts"].values():
+        del part["identity"]["meanings"]
+    path.write_text(json.dumps(data))
+    assert [play(), play()] == [3, 0]
+    # What cannot be played again stands.
+    shutil.rmtree(folder)
+    assert play() == 0
+    path.unlink()
+    with pytest.raises(SettingsError, match="there is no player"):
+        play()
+
+
 @pytest.mark.parametrize("game_name", list(p3.PLANS))
 def test_every_game_is_played_as_the_issue_wants(game_name: str) -> None:
     matches = p3.list_matches(p3.PLANS[game_name], p3.Evaluation())
@@ -266,6 +333,26 @@ def test_every_game_is_played_as_the_issue_wants(game_name: str) -> None:
     assert len(set(names)) == len(names)
     assert any("100 simulations, UCT 1000 iterations" in name for name in names)
     assert any("1 s each" in name for name in names)
+
+
+def test_all_figures_of_p3_are_shown() -> None:
+    shown = {
+        (game_name, tables._kind(match), match.subject)
+        for game_name, plan in p3.PLANS.items()
+        for match in p3.list_matches(plan, p3.Evaluation())
+    }
+    assert P3_CLAIMS.keys() <= shown
+
+
+@pytest.mark.parametrize("tally", [{}, {"effective": 3.0}])
+def test_the_page_says_which_intervals_are_too_narrow(tally: dict[str, float]) -> None:
+    part = {
+        "players": [], "distinct": 3, "games": 100, "contestants": ["ours"],
+        "tallies": {"ours": {"all": tally}},
+    }  # fmt: skip
+    (note,) = tables._budget_notes([("a match", part)])
+    assert note.startswith("a match: only 3 of 100 games differ")
+    assert note.endswith("as if all did") == (not tally)
 
 
 def test_the_page_stands_without_results(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from omnilude.arena.match import MatchSettings, play_match
 from omnilude.arena.network_players import SearchPlayer
-from omnilude.arena.specs import make_player
+from omnilude.arena.specs import OPPONENTS, make_player
 from omnilude.games import Game
 from omnilude.games.statistics import random_play
 from omnilude.search.settings import SearchSettings
@@ -15,8 +15,6 @@ from omnilude.search.settings import SearchSettings
 if TYPE_CHECKING:
     from omnilude.networks import Network
     from omnilude.search.evaluator import Evaluator
-
-OPPONENTS = ("random", "uct:100")
 
 
 class Assessment:
@@ -59,10 +57,14 @@ class Assessment:
 
 
 def share_interest(game: Game, samples: int = 500) -> bool:
-    """Whether all players always got the same in random games: there is nobody to beat."""
-    players = list(game.players)
+    """Whether all players always got the same in random games: there is nobody to beat. Where no
+    random game came to its end that is not known, and taken not to be so."""
+    players, ended = list(game.players), 0
+    if len(players) < 2:
+        return True
     for step in random_play(game, samples, seed=0, max_length=300):
         rewards = step.batch.rewards[step.batch.terminal][:, players]
+        ended += len(rewards)
         if (rewards != rewards[:, :1]).any():
             return False
-    return True
+    return ended > 0

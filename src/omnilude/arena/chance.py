@@ -25,12 +25,6 @@ def draw_uniform(seed: int, *keys: NDArray[np.uint64]) -> NDArray[np.float64]:
     return (_mix(value + _GOLDEN) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def derive_seed(seed: int, *keys: int) -> int:
-    """A seed for a part of the whole, below 2^63."""
-    words = np.random.SeedSequence([seed, *keys]).generate_state(1, np.uint64)
-    return int(words[0]) >> 1
-
-
 def count_legal(batch: Batch) -> NDArray[np.int64]:
     """[states, roles]: how many legal moves each role has."""
     ends = batch.offsets.astype(np.int64)

@@ -12,17 +12,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from omnilude.arena.match import MatchSettings, play_match
+from omnilude.arena.assess import share_interest
+from omnilude.arena.match import OPENING_PLIES, MatchSettings, play_match
 from omnilude.arena.players import Player
 from omnilude.arena.ratings import Rating, collect_points, rate
 from omnilude.arena.results import MatchResult, find_versions, write_json
-from omnilude.arena.specs import list_checkpoints, make_player, split_spec
+from omnilude.arena.specs import ANCHORS, explain_spec, list_checkpoints, make_player
 from omnilude.errors import CheckpointError, SettingsError
 from omnilude.games import Game
 from omnilude.training.run import is_run, load_state
 
 FILE, PICTURE = "ratings.json", "ratings.png"
-ANCHORS = ("random", "uct:100", "uct:1000")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,19 +72,24 @@ def rate_run(
     settings = settings or RatingSettings()
     if not is_run(folder):
         raise SettingsError(f"{folder} is not the folder of a run")
-    for anchor in settings.anchors:
-        split_spec(anchor)
+    if share_interest(game):
+        raise SettingsError(
+            f"in {game.name} nobody plays against another, so there is nothing to rate; scores of "
+            "players are compared by `omnilude match PLAYER PLAYER --together`"
+        )
     steps = _choose_steps(folder, settings.checkpoints)
     names = {step: f"step {step}" for step in steps}
     specs = {name: f"{folder}:step={step}" for step, name in names.items()}
+    options = {name: {"simulations": settings.simulations} for name in specs}
+    specs |= {anchor: anchor for anchor in settings.anchors}
+    meanings = {name: explain_spec(spec, **options.get(name, {})) for name, spec in specs.items()}
     pairs = _list_pairs([names[step] for step in steps], settings)
-    kept = _load(folder, settings)
+    kept = _load(folder)
     players: dict[str, Player] = {}
 
     def find_player(name: str) -> Player:
         if name not in players:
-            options = {"simulations": settings.simulations} if name in specs else {}
-            player = make_player(specs.get(name, name), game, **options)
+            player = make_player(specs[name], game, **options.get(name, {}))
             player.name = name
             players[name] = player
         return players[name]
@@ -93,13 +98,21 @@ def rate_run(
         key = " - ".join(pair)
         if progress:
             progress(key, number, len(pairs))
-        if key not in kept:
+        # A match counts again if it would be played in the same way by the same.
+        identity = {
+            "games": settings.games,
+            "seed": settings.seed,
+            "opening_plies": OPENING_PLIES,
+            "players": [meanings[name] for name in pair],
+        }
+        if kept.get(key, {}).get("identity") != identity:
             match = MatchSettings(
                 games=settings.games, seed=settings.seed, threads=settings.threads
             )
-            kept[key] = play_match(game, [find_player(name) for name in pair], match)
+            result = play_match(game, [find_player(name) for name in pair], match)
+            kept[key] = {"identity": identity, **result.to_json()}
             _save(folder, settings, kept, [])
-    results = [kept[" - ".join(pair)] for pair in pairs]
+    results = [MatchResult.from_json(kept[" - ".join(pair)]) for pair in pairs]
     everybody, points = collect_points(results)
     ratings = rate(everybody, points, anchor=settings.anchors[0])
     state = load_state(folder)
@@ -157,32 +170,25 @@ def _list_pairs(checkpoints: Sequence[str], settings: RatingSettings) -> list[tu
     return pairs
 
 
-def _identity(settings: RatingSettings) -> dict[str, Any]:
-    """What must be the same for a match to count again."""
-    return {"games": settings.games, "simulations": settings.simulations, "seed": settings.seed}
-
-
-def _load(folder: Path, settings: RatingSettings) -> dict[str, MatchResult]:
+def _load(folder: Path) -> dict[str, dict[str, Any]]:
+    """The matches that were played before, by their names."""
     path = folder / FILE
     if not path.is_file():
         return {}
-    data = json.loads(path.read_text(encoding="utf-8"))
-    if data.get("identity") != _identity(settings):
-        return {}
-    return {key: MatchResult.from_json(match) for key, match in data["matches"].items()}
+    matches: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["matches"]
+    return matches
 
 
 def _save(
     folder: Path,
     settings: RatingSettings,
-    matches: dict[str, MatchResult],
+    matches: dict[str, dict[str, Any]],
     ratings: Sequence[Rating],
 ) -> None:
     data = {
         "settings": asdict(settings),
-        "identity": _identity(settings),
         "versions": find_versions(),
         "ratings": [asdict(rating) for rating in ratings],
-        "matches": {key: result.to_json() for key, result in matches.items()},
+        "matches": matches,
     }
     write_json(folder / FILE, data)

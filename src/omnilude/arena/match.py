@@ -9,7 +9,6 @@ they manage in their time.
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -21,17 +20,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from omnilude.arena.chance import count_legal, derive_seed, draw_uniform, pick_moves
+from omnilude.arena.chance import count_legal, draw_uniform, pick_moves
 from omnilude.arena.players import Player, Positions
 from omnilude.arena.results import ENDS, MatchResult, unique_names
 from omnilude.arena.seating import list_seatings, seat_first, seat_together
 from omnilude.errors import SettingsError
 from omnilude.games import Batch, Game
+from omnilude.training.selfplay import derive_seed
+from omnilude.training.workers import count_cores
 
 Progress = Callable[[int, int], None]
 """Is told how many games have ended, and of how many."""
 FINISHED, CUT, STUCK = range(len(ENDS))
-OPENING_PLIES = 2
+OPENING_PLIES = 4
+"""Two leave some games no more than fifty openings: a match would repeat itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,7 @@ class MatchSettings:
     together: bool = False
     """Each contestant plays all roles of its own games: for games that are played together."""
     random_plies: int | None = None
-    """Random moves at the start of a game, the same for all seatings of a round. Unset: 2 where
+    """Random moves at the start of a game, the same for all seatings of a round. Unset: 4 where
     contestants meet and nothing else would make games differ (no chance, no player with
     randomness), else 0."""
     max_length: int = 1000
@@ -57,7 +59,7 @@ class MatchSettings:
     batch: int = 64
     """Greatest number of games that are played side by side, by one thread."""
     threads: int = 0
-    """0: as many as the machine has cores."""
+    """0: as many as there are cores that may be used."""
 
     def __post_init__(self) -> None:
         for name, least in (("games", 1), ("seed", 0), ("max_length", 1), ("batch", 1)):
@@ -111,7 +113,7 @@ def play_match(
         certain = all(player.deterministic for player in players) and not any(game.chance)
         opening = OPENING_PLIES if certain and rounds > 1 and not settings.together else 0
     tables = np.array_split(np.arange(total), -(-total // settings.batch))
-    threads = min(settings.threads or os.cpu_count() or 1, len(tables))
+    threads = min(settings.threads or count_cores(), len(tables))
     waiting, stop = SimpleQueue[NDArray[np.int64]](), Event()
     for table in tables:
         waiting.put(table)
@@ -152,6 +154,7 @@ def play_match(
         finally:
             stop.set()  # an interrupt, or an error in one thread, ends the others too
     ended.sort(key=lambda e: e.number)
+    numbers: dict[bytes, int] = {}  # of different sequences of moves
     return MatchResult(
         game=game.name,
         contestants=unique_names([player.name for player in players]),
@@ -160,7 +163,9 @@ def play_match(
         rewards=np.array([e.rewards for e in ended]),
         lengths=np.array([e.length for e in ended], dtype=np.int32),
         ends=np.array([e.end for e in ended], dtype=np.int32),
-        distinct=len({e.digest for e in ended}),
+        sequences=np.array(
+            [numbers.setdefault(e.digest, len(numbers)) for e in ended], dtype=np.int32
+        ),
         settings={**asdict(settings), "random_plies": opening, "threads": threads},
         players=tuple({"name": p.name, **p.describe()} for p in referees[0].players),
         seconds=time.perf_counter() - start,

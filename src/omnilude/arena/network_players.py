@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnilude.arena.chance import count_legal
-from omnilude.arena.players import Positions, join_analyses
+from omnilude.arena.players import Positions, draw_moves, join_analyses
 from omnilude.arena.timing import fit_count
 from omnilude.games import Game
+from omnilude.games.survey import survey_game
 from omnilude.search.evaluator import make_evaluator
 from omnilude.search.pool import Analysis, SearchPool
 from omnilude.search.settings import SearchSettings
@@ -65,7 +66,7 @@ class SearchPlayer:
         """Made when it is first needed: players of a match only play by their forks."""
         if self._evaluator is None:
             self._evaluator = make_evaluator(self.network, engine=self.engine)
-            self.engine = self._evaluator.engine.partition("-cuda")[0]
+            self.engine = self._evaluator.engine
             if self.symmetries:
                 encoding = cast("Encoding", self.network.encoding)
                 self._evaluator = SymmetricEvaluator(self._evaluator, encoding, self.symmetries)
@@ -73,25 +74,34 @@ class SearchPlayer:
 
     @property
     def deterministic(self) -> bool:
+        """Playouts from leaves make no difference: equal positions of a table share theirs."""
         settings = self.settings
         noise = settings.final_temperature
         if settings.root == "puct":
             noise += settings.noise_fraction
         early = settings.temperature_moves and settings.temperature
-        return not noise and not early and not any(self.game.chance)
+        if noise or early or any(self.game.chance):
+            return False
+        if settings.root == "puct":
+            return True
+        # Where players choose at the same time, Gumbel's walks draw their moves.
+        survey = survey_game(self.game, playouts=16, max_length=200, seconds=float("inf"))
+        return not survey.simultaneous
 
     def choose(self, positions: Positions) -> NDArray[np.int32]:
         return self.analyse(positions).moves
 
     def analyse(self, positions: Positions) -> Analysis:
         count, settings = len(positions.states), self.settings
-        if self.seconds and settings.root == "puct":
-            return self._search_by_clock(positions)
-        if self.seconds:  # sequential halving must know how many simulations there will be
-            settings = replace(settings, simulations=self._fit())
-        trees = min(count, MOST_TREES)
+        if self.seconds:
+            # Sequential halving must know how many simulations there will be at most.
+            most = self._fit() if settings.root == "gumbel" else MANY
+            settings = replace(settings, simulations=most)
+        trees = count if self.seconds else min(count, MOST_TREES)
         if self._pool is None or self._pool.games < trees:
             self._pool = self._make_pool(settings, trees)
+        if self.seconds:
+            return self._search_by_clock(self._pool, positions)
         parts = []
         for first in range(0, count, self._pool.games):
             part = slice(first, first + self._pool.games)
@@ -136,11 +146,11 @@ class SearchPlayer:
             "search": self.settings.to_dict(),
         }
 
-    def _search_by_clock(self, positions: Positions) -> Analysis:
-        """All positions together, until the time is up."""
+    def _search_by_clock(self, pool: SearchPool, positions: Positions) -> Analysis:
+        """All positions together, until the time is up. Sequential halving that is not done by
+        then has seen its best moves at least as often as the others: of these it takes the best."""
         evaluator = self.evaluator  # if it has to be made, that is before the clock starts
         end = time.perf_counter() + self.seconds
-        pool = self._make_pool(replace(self.settings, simulations=MANY), len(positions.states))
         pool.core.set_roots(positions.states, positions.streams, positions.plies)
         first = True
         while pool.core.busy and (first or time.perf_counter() < end):
@@ -177,10 +187,11 @@ class PolicyPlayer:
         network: Network,
         *,
         engine: str = "auto",
+        seed: int = 0,
         name: str = "policy",
         origin: dict[str, Any] | None = None,
     ) -> None:
-        self.game, self.network, self.name = game, network, name
+        self.game, self.network, self.seed, self.name = game, network, seed, name
         self.evaluator = make_evaluator(network, engine=engine)
         self.origin = origin or {}
 
@@ -193,10 +204,8 @@ class PolicyPlayer:
         rows = encoding.encode(np.ascontiguousarray(positions.states))
         logits, values = self.evaluator(rows)
         starts = np.append(0, np.cumsum([self.game.slots(role) for role in players]))
-        # Chance and roles that are not players: any legal move.
         batch, count = positions.batch, len(rows)
-        first = batch.offsets[:-1].reshape(count, len(self.game.roles))
-        moves = np.append(batch.moves, np.int32(-1))[np.minimum(first, len(batch.moves))]
+        moves = draw_moves(positions, self.seed)  # those of players are replaced
         slots, priors = [], []
         for n in range(count):
             for number, role in enumerate(players):
@@ -208,10 +217,11 @@ class PolicyPlayer:
         counts = count_legal(batch)[:, list(players)]
         prior = np.concatenate(priors)
         return Analysis(
-            moves=moves.astype(np.int32),
+            moves=moves,
             values=np.asarray(values, dtype=np.float32),
             simulations=np.zeros(count, dtype=np.uint32),
-            proven=np.zeros(count, dtype=np.bool_),
+            solved=np.zeros(count, dtype=np.bool_),
+            proven=np.zeros(counts.shape, dtype=np.bool_),
             offsets=np.append(0, counts.ravel().cumsum()).astype(np.uint32),
             slots=np.concatenate(slots),
             visits=np.zeros_like(prior),
@@ -226,7 +236,8 @@ class PolicyPlayer:
         return PolicyPlayer(
             self.game,
             self.network,
-            engine=self.evaluator.engine.partition("-cuda")[0],
+            engine=self.evaluator.engine,
+            seed=seed,
             name=self.name,
             origin=self.origin,
         )

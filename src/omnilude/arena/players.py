@@ -36,16 +36,20 @@ class Positions:
 
     @classmethod
     def of_states(
-        cls, game: Game, states: NDArray[np.uint8], streams: NDArray[np.uint64]
+        cls,
+        game: Game,
+        states: NDArray[np.uint8],
+        streams: NDArray[np.uint64],
+        plies: NDArray[np.uint32] | None = None,
     ) -> Positions:
-        """Positions in which the player decides for every role."""
+        """Positions in which the player decides for every role; initial ones, if not told."""
         count = len(states)
         return cls(
             states,
             game.describe(states),
             np.ones((count, len(game.roles)), dtype=np.bool_),
             streams,
-            np.zeros(count, dtype=np.uint32),
+            np.zeros(count, dtype=np.uint32) if plies is None else plies,
         )
 
 
@@ -88,9 +92,7 @@ class RandomPlayer:
         self.game, self.seed, self.name = game, seed, name
 
     def choose(self, positions: Positions) -> NDArray[np.int32]:
-        roles = np.arange(len(self.game.roles), dtype=np.uint64)
-        chances = draw_uniform(self.seed, positions.streams[:, None], roles)
-        return pick_moves(positions.batch, chances)
+        return draw_moves(positions, self.seed)
 
     def analyse(self, positions: Positions) -> Analysis:
         players = list(self.game.players)
@@ -102,7 +104,8 @@ class RandomPlayer:
             moves=self.choose(positions),
             values=np.full(counts.shape, np.nan, dtype=np.float32),
             simulations=np.zeros(len(counts), dtype=np.uint32),
-            proven=np.zeros(len(counts), dtype=np.bool_),
+            solved=np.zeros(len(counts), dtype=np.bool_),
+            proven=np.zeros(counts.shape, dtype=np.bool_),
             offsets=np.append(0, counts.ravel().cumsum()).astype(np.uint32),
             slots=np.concatenate(slots) if slots else np.empty(0, dtype=np.int32),
             visits=nothing,
@@ -188,6 +191,13 @@ class UctPlayer:
         return {**told, "fitted_to_seconds": self.seconds} if self.seconds else told
 
 
+def draw_moves(positions: Positions, seed: int) -> NDArray[np.int32]:
+    """[n, roles]: any legal move of each role, by the streams of the positions."""
+    roles = np.arange(positions.plays.shape[1], dtype=np.uint64)
+    chances = draw_uniform(seed, positions.streams[:, None], roles)
+    return pick_moves(positions.batch, chances)
+
+
 def join_analyses(parts: list[Analysis]) -> Analysis:
     """One analysis of all positions, from analyses of some of them in order."""
     if len(parts) == 1:
@@ -195,6 +205,6 @@ def join_analyses(parts: list[Analysis]) -> Analysis:
     offsets = [np.zeros(1, dtype=np.uint32)]
     for part in parts:
         offsets.append(part.offsets[1:] + offsets[-1][-1])
-    names = ("moves", "values", "simulations", "proven", "slots", "visits", "priors", "q")
+    names = ("moves", "values", "simulations", "solved", "proven", "slots", "visits", "priors", "q")
     joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     return Analysis(offsets=np.concatenate(offsets), **joined)

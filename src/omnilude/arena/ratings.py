@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from omnilude.arena.results import MatchResult
+from omnilude.arena.results import MatchResult, count_effective
 from omnilude.errors import SettingsError
 from omnilude.games.statistics import Z95, Estimate
 
@@ -28,7 +28,7 @@ class Rating:
 
     name: str
     elo: Estimate
-    games: float
+    games: float  # those that repeat each other count less
 
 
 def rate(
@@ -80,7 +80,8 @@ def collect_points(results: Sequence[MatchResult]) -> tuple[list[str], NDArray[n
     points = np.zeros((len(names), len(names)))
     for result in results:
         places = [names.index(name) for name in result.contestants]
-        points[np.ix_(places, places)] += result.pair_points()
+        weight = count_effective(result.sequences) / result.games
+        points[np.ix_(places, places)] += weight * result.pair_points()
     return names, points
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,8 +15,9 @@ from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from omnilude.games.statistics import Estimate, wilson
+from omnilude.games.statistics import Estimate, format_percent, wilson
 from omnilude.networks.files import write_atomically
+from omnilude.training.workers import count_cores
 
 RESAMPLES = 2000
 ENDS = ("finished", "cut", "stuck")
@@ -29,6 +29,7 @@ class Tally:
     """How a contestant fared, with 95 % intervals."""
 
     games: int
+    effective: float  # independent games that they are worth; the intervals are of so many
     wins: int  # games in which its score was above that of every other
     draws: int  # games in which it shared the best score
     losses: int
@@ -54,7 +55,7 @@ class MatchResult:
     rewards: NDArray[np.float64]  # [games, players]
     lengths: NDArray[np.int32]  # [games]
     ends: NDArray[np.int32]  # [games] into ENDS
-    distinct: int  # different sequences of moves
+    sequences: NDArray[np.int32]  # [games]: the same number where the same moves were made
     settings: dict[str, Any]
     players: tuple[dict[str, Any], ...]  # settings of the contestants
     seconds: float
@@ -62,6 +63,11 @@ class MatchResult:
     @property
     def games(self) -> int:
         return len(self.seats)
+
+    @property
+    def distinct(self) -> int:
+        """Games that differ."""
+        return len(np.unique(self.sequences))
 
     def scores(self) -> NDArray[np.float64]:
         """[games, contestants]: mean reward over a contestant's roles; nan where it sat out."""
@@ -92,13 +98,17 @@ class MatchResult:
         # Rewards are hundredths: what differs by less is the same reward, averaged otherwise.
         wins = int((met & (own > best + 1e-6)).sum())
         losses = int((met & (own < best - 1e-6)).sum())
+        sequences = self.sequences[mine]
+        # Wins and games are both counted as fewer, where games repeat.
+        weight = count_effective(sequences[met]) / max(1, met.sum())
         return Tally(
-            games=int(mine.sum()),
+            games=len(sequences),
+            effective=count_effective(sequences),
             wins=wins,
             draws=int(met.sum()) - wins - losses,
             losses=losses,
-            win_rate=wilson(wins, int(met.sum())),
-            score=bootstrap_mean(rewards[mine]),
+            win_rate=wilson(weight * wins, weight * int(met.sum())),
+            score=bootstrap_mean(rewards[mine], sequences),
         )
 
     def pair_points(self) -> NDArray[np.float64]:
@@ -142,6 +152,7 @@ class MatchResult:
                 "rewards": np.round(self.rewards, 6).tolist(),
                 "lengths": self.lengths.tolist(),
                 "ends": self.ends.tolist(),
+                "sequences": self.sequences.tolist(),
             }
         return data
 
@@ -157,7 +168,7 @@ class MatchResult:
             rewards=np.asarray(played["rewards"], dtype=np.float64).reshape(shape),
             lengths=np.asarray(played["lengths"], dtype=np.int32),
             ends=np.asarray(played["ends"], dtype=np.int32),
-            distinct=data["distinct"],
+            sequences=np.asarray(played["sequences"], dtype=np.int32),
             settings=data["settings"],
             players=tuple(data["players"]),
             seconds=data["seconds"],
@@ -183,23 +194,35 @@ class MatchResult:
         return table
 
 
-def bootstrap_mean(values: NDArray[np.float64], *, seed: int = 0) -> Estimate:
-    """The mean with its 95 % percentile interval, from resampled games."""
+def count_effective(sequences: NDArray[np.int32]) -> float:
+    """How many independent games these are worth, of which some repeat each other: the square of
+    their number by the sum of the squares of the repetitions (Kish 1965)."""
+    repetitions = np.unique(sequences, return_counts=True)[1].astype(np.float64)
+    return float(len(sequences) ** 2 / (repetitions**2).sum()) if len(sequences) else 0.0
+
+
+def bootstrap_mean(
+    values: NDArray[np.float64], sequences: NDArray[np.int32], *, seed: int = 0
+) -> Estimate:
+    """The mean with its 95 % percentile interval, from resampled games; games that repeat each
+    other (whose `sequences` of moves have one number) are drawn together or not at all."""
     if not len(values):
         return Estimate(np.nan, np.nan, np.nan)
     mean = float(values.mean())
     random = np.random.default_rng(seed)
-    # How often each distinct value is drawn is all that matters: rewards have few values.
-    distinct, counts = np.unique(values, return_counts=True)
-    drawn = random.multinomial(len(values), counts / len(values), size=RESAMPLES)
-    means = drawn @ distinct / len(values)
+    numbers = np.unique(sequences, return_inverse=True)[1]
+    sums = np.stack([np.bincount(numbers, values), np.bincount(numbers)])
+    # How often each total and size is drawn is all that matters: rewards have few values.
+    (totals, sizes), counts = np.unique(sums, axis=1, return_counts=True)
+    drawn = random.multinomial(counts.sum(), counts / counts.sum(), size=RESAMPLES)
+    means = drawn @ totals / (drawn @ sizes)
     low, high = np.quantile(means, (0.025, 0.975)).tolist()
     return Estimate(mean, min(low, mean), max(high, mean))
 
 
 def find_versions() -> dict[str, Any]:
     """What a result depends on besides its settings."""
-    versions: dict[str, Any] = {"python": platform.python_version(), "cores": os.cpu_count()}
+    versions: dict[str, Any] = {"python": platform.python_version(), "cores": count_cores()}
     for package in ("omnilude", "numpy", "torch", "onnxruntime"):
         try:
             versions[package] = metadata.version(package)
@@ -229,9 +252,3 @@ def _cells(tally: Tally) -> list[str]:
         format_percent(tally.win_rate).replace("[", "\\[") if met else "",
         format_percent(tally.score).replace("[", "\\["),  # the bracket is no markup
     ]
-
-
-def format_percent(share: Estimate) -> str:
-    """A share and its interval: 87.0 [79.0, 92.2]."""
-    value, low, high = (100 * number for number in (share.value, share.low, share.high))
-    return f"{value:.1f} [{low:.1f}, {high:.1f}]"

@@ -10,8 +10,9 @@ from typing import Any, overload
 
 import numpy as np
 
+from omnilude.arena.chance import count_legal
 from omnilude.arena.players import Player, Positions
-from omnilude.arena.specs import make_player, split_spec
+from omnilude.arena.specs import explain_spec, make_player, split_spec
 from omnilude.errors import IllegalMove, SettingsError
 from omnilude.games import Game, Move, State
 
@@ -32,6 +33,7 @@ class RoleAnalysis:
 
     role: str
     value: float  # reward expected, 0 to 1
+    proven: bool  # the value is exact, by any best play of everybody
     moves: tuple[MoveAnalysis, ...]  # best first
 
 
@@ -42,7 +44,7 @@ class StateAnalysis:
     roles: tuple[RoleAnalysis, ...]  # all but chance
     chosen: tuple[Move, ...]  # one for each role, chance included
     simulations: int
-    proven: bool  # the values are exact
+    solved: bool  # the values are those of best play
 
     def __getitem__(self, role: str) -> RoleAnalysis:
         for analysis in self.roles:
@@ -51,9 +53,10 @@ class StateAnalysis:
         raise KeyError(role)
 
     def __str__(self) -> str:
-        lines = [f"{self.simulations} simulations{', proven' if self.proven else ''}"]
+        lines = [f"{self.simulations} simulations{', solved' if self.solved else ''}"]
         for analysis in self.roles:
-            lines.append(f"{analysis.role}: value {_show(analysis.value, 3)}")
+            proven = ", proven" if analysis.proven else ""
+            lines.append(f"{analysis.role}: value {_show(analysis.value, 3)}{proven}")
             if len(analysis.moves) > 1:
                 width = max(len(move.move.text) for move in analysis.moves)
                 lines.append(f"  {'move':<{width}} {'visits':>8} {'prior':>7} {'value':>7}")
@@ -75,15 +78,14 @@ class StatePlayer:
         *,
         seed: int = 0,
         roles: Sequence[str] = (),
-        threads: int = 1,
         **options: Any,
     ) -> None:
         """`roles`: those that it plays, all where none is named; `options`: of the spec."""
         if seed < 0:
             raise SettingsError(f"seed must not be negative, but is {seed}")
         self.spec, self.seed, self.roles = str(spec), seed, tuple(roles)
-        self._options, self._threads, self._calls = options, threads, 0
-        split_spec(self.spec)  # what is wrong is said now, not at the first move
+        self._options, self._calls = options, 0
+        explain_spec(self.spec, **options)  # what is wrong is said now, not at the first move
         self._game = game
         self._player: Player | None = self._make(game) if game else None
 
@@ -131,24 +133,28 @@ class StatePlayer:
             ]
             best = int(found.moves[0, number])
             moves.sort(key=lambda m: (m.move.slot != best, -m.visits, -m.prior))
-            roles.append(
-                RoleAnalysis(game.roles[number], float(found.values[0, place]), tuple(moves))
-            )
+            value, proven = float(found.values[0, place]), bool(found.proven[0, place])
+            roles.append(RoleAnalysis(game.roles[number], value, proven, tuple(moves)))
         return StateAnalysis(
             roles=tuple(roles),
             chosen=tuple(
                 game.move(number, int(slot)) for number, slot in enumerate(found.moves[0])
             ),
             simulations=int(found.simulations[0]),
-            proven=bool(found.proven[0]),
+            solved=bool(found.solved[0]),
         )
 
     def _look_at(self, state: State) -> Positions:
         if state.terminal:
             raise IllegalMove("the game is over: there is nothing to choose")
         stream = np.array([self._calls], dtype=np.uint64)
+        ply = np.array([state.ply], dtype=np.uint32)
+        positions = Positions.of_states(state.game, state.block, stream, ply)
+        for role, legal in zip(state.game.roles, count_legal(positions.batch)[0], strict=True):
+            if not legal:
+                raise IllegalMove(f"{role} has no legal move: the game cannot go on from here")
         self._calls += 1
-        return Positions.of_states(state.game, state.block, stream)
+        return positions
 
     def _player_of(self, game: Game) -> Player:
         """The player for a game: that of the last call, unless this is another game."""
@@ -158,13 +164,11 @@ class StatePlayer:
 
     def _make(self, game: Game) -> Player:
         options = dict(self._options)
-        kind, given = split_spec(self.spec)
-        asked = {**given, **options}
-        searches = kind not in ("random", "uct") and str(asked.get("simulations")) != "0"
-        if searches and "reuse" not in asked:
+        asked = {**split_spec(self.spec)[1], **options}
+        if asked.get("root") == "puct" and "reuse" not in asked:
             # One state after another, mostly of one game: what was searched before is of use.
             options["reuse"] = True
-        return make_player(self.spec, game, seed=self.seed, threads=self._threads, **options)
+        return make_player(self.spec, game, seed=self.seed, **options)
 
 
 def _show(value: float, digits: int) -> str:

@@ -7,7 +7,7 @@ uct:1000:playouts=8        any field of UctSettings may follow
 runs/NAME                  the newest checkpoint of a run, 100 simulations a move
 runs/NAME:sims=400         any field of SearchSettings may follow
 runs/NAME:time=1s          as many simulations as one game alone would have in a second
-runs/NAME:playouts=48      with playouts from leaves, also where the network knows better
+runs/NAME:playouts=0       without the random playouts from leaves that helped in training
 runs/NAME:symmetries=1     every position evaluated once, not under two symmetries of the game
 runs/NAME:sims=0           the policy of the network, without search
 runs/NAME:step=2000        an earlier checkpoint of the run, or give its path
@@ -16,9 +16,9 @@ runs/NAME:step=2000        an earlier checkpoint of the run, or give its path
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from omnilude.arena.players import Player, RandomPlayer, UctPlayer
 from omnilude.errors import CheckpointError, SettingsError
@@ -28,37 +28,57 @@ from omnilude.search.settings import SearchSettings, UctSettings, make_settings
 from omnilude.training.run import is_run, load_state
 
 if TYPE_CHECKING:
-    from omnilude.encoding import Encoding
     from omnilude.games.symmetry import Symmetry
 
 SIMULATIONS = 100
 """Of a network's search, where nothing is said."""
-MAJORITY = 0.5
-"""Playouts count in play only if they count for so much beside the network in training: while the
-network knows less than they do. Later they help to learn, but no longer to win."""
 SYMMETRIES = 2
 """Under so many symmetries of the game, where it has them, a position is evaluated."""
+OPPONENTS = ("random", "uct:100")
+ANCHORS = (*OPPONENTS, "uct:1000")
+"""Fixed players beside which networks show their strength, while they learn and in ratings."""
 FORMS = "random, uct:ITERATIONS, uct:SECONDSs, or the path of a run or checkpoint"
 ALIASES = {"sims": "simulations", "seconds": "time"}
 _SECONDS = re.compile(r"^(\d+(?:\.\d+)?|\.\d+)s$")
 
 
-def make_player(
-    spec: str, game: Game, *, seed: int = 0, threads: int = 1, **options: Any
-) -> Player:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkPlan:
+    """What the spec of a network means, with every default; known without its game."""
+
+    checkpoint: Path
+    step: int
+    weights: str  # their sha256
+    search: SearchSettings | None  # none: the policy alone
+    seconds: float  # for a move, instead of the simulations; 0: these count
+    engine: str
+    symmetries: int  # at most so many, where the game has them
+
+
+def make_player(spec: str, game: Game, *, seed: int = 0, **options: Any) -> Player:
     """The player that a spec names; `options` count as if they were written in it."""
-    kind, given = split_spec(spec)
-    clash = given.keys() & options.keys()
-    if clash:
-        raise SettingsError(f"{spec!r} and the options both set {', '.join(sorted(clash))}")
-    given.update(options)
+    kind, given = _read_spec(spec, options)
     if kind == "random":
-        _refuse(spec, given)
         return RandomPlayer(game, seed=seed, name=spec)
     if kind == "uct":
-        settings = make_uct_settings(spec, given)
-        return UctPlayer(game, settings, seed=seed, threads=threads, name=spec)
-    return _make_network_player(spec, Path(kind), game, given, seed)
+        return UctPlayer(game, make_uct_settings(spec, given), seed=seed, name=spec)
+    plan = _plan_network(spec, Path(kind), given)
+    return _make_network_player(spec, Path(kind), plan, game, seed)
+
+
+def explain_spec(spec: str, **options: Any) -> dict[str, Any]:
+    """What a spec means now, whatever folders are called: the weights that play, all settings.
+
+    Needs no game and no network; complains of all that can be known to be wrong without them.
+    """
+    kind, given = _read_spec(spec, options)
+    if kind == "random":
+        return {"kind": kind}
+    if kind == "uct":
+        return {"kind": kind, **make_uct_settings(spec, given).to_dict()}
+    told = asdict(_plan_network(spec, Path(kind), given))
+    del told["checkpoint"]
+    return {"kind": "network", **told}
 
 
 def split_spec(spec: str) -> tuple[str, dict[str, Any]]:
@@ -82,6 +102,17 @@ def split_spec(spec: str) -> tuple[str, dict[str, Any]]:
     return kind, options
 
 
+def _read_spec(spec: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    kind, given = split_spec(spec)
+    clash = given.keys() & options.keys()
+    if clash:
+        raise SettingsError(f"{spec!r} and the options both set {', '.join(sorted(clash))}")
+    given.update(options)
+    if kind == "random":
+        _refuse(spec, given)
+    return kind, given
+
+
 def make_uct_settings(spec: str, options: dict[str, Any]) -> UctSettings:
     if not {"time", "iterations"} & options.keys():
         raise SettingsError(f"{spec!r} needs a number of iterations or a time: uct:1000, uct:1s")
@@ -101,59 +132,77 @@ def parse_seconds(value: Any, spec: str) -> float:
     return float(match.group(1))
 
 
-def _make_network_player(
-    spec: str, path: Path, game: Game, options: dict[str, Any], seed: int
-) -> Player:
+def _plan_network(spec: str, path: Path, options: dict[str, Any]) -> NetworkPlan:
     if not path.exists() and not path.with_name(f"{path.name}.json").exists():
         raise SettingsError(f"there is no player {spec!r}: give {FORMS}")
+    from omnilude.networks.checkpoint import read_facts
+
+    options = dict(options)
+    checkpoint = find_checkpoint(path, _whole(options.pop("step", None), "step", spec))
+    facts = read_facts(checkpoint)
+    seconds = options.pop("time", None)
+    engine = str(options.pop("engine", "auto"))
+    usual = SYMMETRIES if facts["encoding"]["kind"] == "planes" else 1
+    symmetries, search = 1, None
+    if str(options.get("simulations")) == "0":
+        options.pop("simulations")
+        _refuse(spec, options)
+    else:
+        symmetries = _whole(options.pop("symmetries", usual), "symmetries", spec)
+        if symmetries < 1:
+            raise SettingsError(f"symmetries in {spec!r} must be at least 1, not {symmetries}")
+        search = _plan_search(facts["extra"], _convert(SearchSettings, options, spec))
+    return NetworkPlan(
+        checkpoint=checkpoint,
+        step=facts["step"],
+        weights=facts["weights"]["sha256"],
+        search=search,
+        seconds=0 if seconds is None else parse_seconds(seconds, spec),
+        engine=engine,
+        symmetries=symmetries,
+    )
+
+
+def _plan_search(extra: dict[str, Any], chosen: dict[str, Any]) -> SearchSettings:
+    """The search of a network, from what was saved with it and what was chosen."""
+    # In a match other games come between two positions of a game: there is no tree to keep.
+    defaults = {"simulations": SIMULATIONS, "reuse": False}
+    # How many playouts a leaf gets, and what they count, is found while a network is trained.
+    defaults |= {name: extra[name] for name in ("playouts", "playout_weight") if name in extra}
+    if not float({**defaults, **chosen}.get("playout_weight", 0)):
+        defaults["playouts"] = 0
+    return SearchSettings.for_play(**{**defaults, **chosen})
+
+
+def _make_network_player(spec: str, path: Path, plan: NetworkPlan, game: Game, seed: int) -> Player:
     # Networks need PyTorch, which takes seconds to import.
     from omnilude.arena.network_players import PolicyPlayer, SearchPlayer
     from omnilude.networks import load_checkpoint
 
-    options = dict(options)
-    step = options.pop("step", None)
-    checkpoint = load_checkpoint(find_checkpoint(path, _whole(step, "step", spec)), game)
-    seconds = options.pop("time", None)
-    engine = str(options.pop("engine", "auto"))
-    origin = {"path": str(path), "step": checkpoint.step}
-    if str(options.get("simulations")) == "0":
-        options.pop("simulations")
-        _refuse(spec, options)
-        return PolicyPlayer(game, checkpoint.network, engine=engine, name=spec, origin=origin)
-    symmetries = _whole(options.pop("symmetries", None), "symmetries", spec)
-    # In a match other games come between two positions of a game: there is no tree to keep.
-    defaults = {"simulations": SIMULATIONS, "reuse": False}
-    # How many playouts a leaf gets, and what they count, is found while a network is trained.
-    found = ("playouts", "playout_weight")
-    defaults |= {name: checkpoint.extra[name] for name in found if name in checkpoint.extra}
-    chosen = _convert(SearchSettings, options, spec)
-    if float({**defaults, **chosen}.get("playout_weight", 0)) < MAJORITY:
-        defaults["playouts"] = 0
-    values = {**defaults, **chosen}
+    network = load_checkpoint(plan.checkpoint, game).network
+    origin = {"path": str(path), "step": plan.step, "weights": plan.weights}
+    if plan.search is None:
+        return PolicyPlayer(game, network, engine=plan.engine, seed=seed, name=spec, origin=origin)
     return SearchPlayer(
         game,
-        checkpoint.network,
-        SearchSettings.for_play(**values),
-        seconds=0 if seconds is None else parse_seconds(seconds, spec),
-        engine=engine,
-        symmetries=_choose_symmetries(
-            cast("Encoding", checkpoint.network.encoding), symmetries, spec
-        ),
+        network,
+        plan.search,
+        seconds=plan.seconds,
+        engine=plan.engine,
+        symmetries=_choose_symmetries(game, plan.symmetries),
         seed=seed,
         name=spec,
         origin=origin,
     )
 
 
-def _choose_symmetries(encoding: Encoding, count: int | None, spec: str) -> tuple[Symmetry, ...]:
+def _choose_symmetries(game: Game, count: int) -> tuple[Symmetry, ...]:
     """At most `count` of those that networks are shown in training; none if that is one."""
-    if count is not None and count < 1:
-        raise SettingsError(f"symmetries in {spec!r} must be at least 1, not {count}")
-    if count == 1 or (count is None and encoding.kind != "planes"):
+    if count == 1:
         return ()
     from omnilude.training.batches import usable_symmetries
 
-    chosen = usable_symmetries(encoding.game)[: SYMMETRIES if count is None else count]
+    chosen = usable_symmetries(game)[:count]
     return chosen if len(chosen) > 1 else ()
 
 

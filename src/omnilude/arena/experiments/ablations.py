@@ -21,9 +21,10 @@ from omnilude.arena.experiments.common import (
     match_part,
     train_part,
 )
-from omnilude.arena.experiments.p3 import GAZ_PLAY, PLANS, Evaluation, gaz_changes, list_folders
+from omnilude.arena.experiments.p3 import PLANS, Evaluation, list_folders
 from omnilude.arena.match import MatchSettings
 from omnilude.games import load
+from omnilude.training.baselines import GAZ_PLAY, gaz_changes
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "all propositions, fully connected": {"family": "gaz", "encoding": "propositions"},

@@ -15,11 +15,14 @@ from typing import Any
 
 from rich.console import Console
 
-from omnilude.arena.match import MatchSettings, play_match
+from omnilude.arena.match import OPENING_PLIES, MatchSettings, play_match
 from omnilude.arena.results import find_versions, write_json
-from omnilude.arena.specs import list_checkpoints, make_player
+from omnilude.arena.specs import explain_spec, list_checkpoints, make_player
+from omnilude.errors import SettingsError
 from omnilude.games import load
+from omnilude.networks.settings import USUAL_PRESET
 from omnilude.training.options import change_settings
+from omnilude.training.progress import summarise_speed
 from omnilude.training.run import load_metrics, load_state
 from omnilude.training.settings import TrainingSettings
 
@@ -60,7 +63,9 @@ def train_part(
     file: ResultFile, name: str, game: str, folder: Path, changes: dict[str, Any]
 ) -> dict[str, Any]:
     """Trains from nothing (or goes on with the run in the folder) and notes how it went."""
-    settings = change_settings(TrainingSettings(), {"assess_minutes": 0.0, **changes})
+    # The size of the network is part of what is measured, not left to the machine.
+    fixed = {"assess_minutes": 0.0, "preset": USUAL_PRESET}
+    settings = change_settings(TrainingSettings(), {**fixed, **changes})
     identity = {"game": game, "training": settings.to_dict()}
 
     def make() -> dict[str, Any]:
@@ -89,29 +94,20 @@ def train_once(game: str, folder: Path, settings: TrainingSettings) -> dict[str,
     }
 
 
-def summarise_speed(metrics: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Positions a second of self-play alone and of the whole run, and where the time went."""
-    if not metrics:
-        return {}
-    # The first iteration waits for engines and caches.
-    lines = metrics[1:] or metrics
-    total = {
-        name: sum(line.get(name, 0.0) for line in lines)
-        for name in ("new_positions", "seconds", "play_seconds", "learn_seconds", "new_steps")
-    }
-    parts = ("gather", "evaluate", "scatter", "drain")
-    spent = {part: sum(line.get(f"time/{part}", 0.0) for line in lines) for part in parts}
-    work = sum(spent.values())
-    return {
-        "positions": total["new_positions"],
-        "selfplay_positions_per_second": total["new_positions"] / max(1e-9, total["play_seconds"]),
-        "positions_per_second": total["new_positions"] / max(1e-9, total["seconds"]),
-        "steps_per_second": total["new_steps"] / max(1e-9, total["learn_seconds"]),
-        "search_share": 1 - spent["evaluate"] / work if work else 0.0,
-        **{f"share_{part}": spent[part] / work if work else 0.0 for part in parts},
-        "cache_hits": sum(line.get("cache_hits", 0.0) for line in lines) / len(lines),
-        "evaluations": sum(line.get("count/evaluations", 0) for line in lines),
-    }
+def identify(
+    file: ResultFile, name: str, ordered: dict[str, Any], specs: Sequence[str]
+) -> dict[str, Any]:
+    """What matches depend on: what was ordered, and what the specs of the players mean now, so that
+    they are played again when a run was trained anew or when a default is another.
+
+    Where a run is gone, what it played stands.
+    """
+    try:
+        meanings = [explain_spec(spec) for spec in specs]
+    except SettingsError:
+        kept = file.data["parts"].get(name, {"identity": {}})
+        return {**kept["identity"], **ordered}
+    return {**ordered, "meanings": meanings, "opening_plies": OPENING_PLIES}
 
 
 def match_part(
@@ -123,22 +119,24 @@ def match_part(
     runs: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """A match; `runs` says which names at the start of specs stand for which run folders."""
+    specs = []
+    for spec in players:
+        kind, colon, rest = spec.partition(":")
+        specs.append(f"{(runs or {}).get(kind, kind)}{colon}{rest}")
 
     def make() -> dict[str, Any]:
         loaded = load(game)
-        contestants = []
-        for spec in players:
-            kind, colon, rest = spec.partition(":")
-            player = make_player(f"{(runs or {}).get(kind, kind)}{colon}{rest}", loaded)
-            player.name = spec
-            contestants.append(player)
+        contestants = [make_player(spec, loaded) for spec in specs]
+        for player, shown in zip(contestants, players, strict=True):
+            player.name = shown
         result = play_match(loaded, contestants, settings)
         file.console.print(result.table())
         return result.to_json(games=False)
 
     # The number of threads does not change the games.
     match = {**asdict(settings), "threads": None}
-    return file.part(name, {"game": game, "players": list(players), "match": match}, make)
+    ordered = {"game": game, "players": list(players), "match": match}
+    return file.part(name, identify(file, name, ordered, specs), make)
 
 
 def curve_part(
@@ -153,23 +151,24 @@ def curve_part(
     settings: MatchSettings,
 ) -> dict[str, Any]:
     """The strength over the time of training: matches of some of a run's checkpoints."""
+    steps = list(list_checkpoints(folder))
+    chosen = sorted({steps[round(n * (len(steps) - 1) / count)] for n in range(count + 1) if steps})
+    specs = {step: f"{folder}:step={step}{options}" for step in chosen}
 
     def make() -> dict[str, Any]:
         loaded, state = load(game), load_state(folder)
         assert state is not None
         facts = {int(one["step"]): one for one in state.checkpoints}
-        steps = list(list_checkpoints(folder))
-        chosen = sorted({steps[round(n * (len(steps) - 1) / count)] for n in range(count + 1)})
         points = []
-        for step in chosen:
-            player = make_player(f"{folder}:step={step}{options}", loaded)
+        for step, spec in specs.items():
+            player = make_player(spec, loaded)
             player.name = f"step {step}"
             result = play_match(loaded, [player, make_player(opponent, loaded)], settings)
             told = {key: facts[step][key] for key in ("step", "positions", "elapsed")}
             points.append({**told, "tally": result.tally(0).to_json()})
         return {"points": points}
 
-    identity = {
+    ordered = {
         "game": game,
         "run": folder.name,
         "opponent": opponent,
@@ -177,7 +176,8 @@ def curve_part(
         "count": count,
         "match": {**asdict(settings), "threads": None},
     }
-    return file.part(name, identity, make)
+    playing = [*(specs.values() or [str(folder)]), opponent]  # a run that is gone has no steps
+    return file.part(name, identify(file, name, ordered, playing), make)
 
 
 def run_apart(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:

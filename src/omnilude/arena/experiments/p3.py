@@ -25,6 +25,7 @@ from omnilude.arena.experiments.common import (
 )
 from omnilude.arena.match import MatchSettings
 from omnilude.errors import SettingsError
+from omnilude.training.baselines import GAZ_PLAY, gaz_changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,50 +50,8 @@ PLANS = {
     "tic-tac-toe-3d-4": Plan(),
 }
 
-GAZ_SEARCH: dict[str, Any] = {
-    "root": "puct",
-    "first_play": "zero",
-    "solver": False,
-    "reuse": False,
-    "full_fraction": 1.0,
-    "temperature": 1.0,
-    "temperature_moves": 1_000_000,
-    "policy_temperature": 1.0,
-}
-"""P3, 2.3: formula (1), moves drawn in proportion to visits; noise at the root as in AlphaZero."""
-GAZ_TRAINING: dict[str, Any] = {
-    "value_mix": 0.5,
-    "value_mix_at_end": None,
-    "value_loss": "mse",
-    "policy_softmax": "all",
-    "simulations_at_start": 0,
-    "auto_playouts": False,
-    "archive_share": 0.0,
-    "reply_weight": 0.0,
-    "final_weight": 0.0,
-    "surprise": False,
-    "augment": False,
-    "ema_decay": 0.0,
-}
-"""P3, 2.3 and equation (3); what only we have is off. Optimiser, batches, window and rates, of
-which P3 says nothing, are ours."""
-GAZ_PLAY = ":root=puct:first_play=zero:solver=false"
-
-
-def gaz_changes(simulations: int) -> dict[str, Any]:
-    """The training settings of GAZ."""
-    return {
-        "family": "gaz",
-        "encoding": "propositions",
-        "simulations": simulations,
-        **GAZ_SEARCH,
-        **GAZ_TRAINING,
-    }
-
-
-WITH_PLAYOUTS = "ours, with playouts"
-"""Our network, searched with playouts as in training, also where it knows better."""
-PLAYOUTS = ":playouts=48"
+NO_PLAYOUTS = "ours, without playouts"
+"""Our network, searched without the playouts from leaves that it was trained with."""
 TIMED_BATCH = 50
 """Games side by side in matches by time: a table for each of two threads."""
 
@@ -145,7 +104,7 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
         timed = {"games": how.timed_games, "batch": TIMED_BATCH} if "time" in budget else {}
         subjects = {"ours": f"ours:{budget}"}
         if "sims" in budget:  # how much of it is the network's, how much the playouts'
-            subjects[WITH_PLAYOUTS] = f"ours:{budget}{PLAYOUTS}"
+            subjects[NO_PLAYOUTS] = f"ours:{budget}:playouts=0"
         if not timed or plan.role or plan.together:  # where both are compared in UCT's place
             subjects["GAZ"] = f"gaz:{budget}{GAZ_PLAY}"
         if plan.together:
@@ -165,7 +124,7 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
     else:
         setting = f"ours against GAZ, {how.simulations} simulations each"
         matches.append(Match(setting, "ours", pair, {}))
-        matches.append(Match(setting, WITH_PLAYOUTS, (f"{pair[0]}{PLAYOUTS}", pair[1]), {}))
+        matches.append(Match(setting, NO_PLAYOUTS, (f"{pair[0]}:playouts=0", pair[1]), {}))
     return matches
 
 

@@ -17,6 +17,7 @@ from omnilude.arena.experiments.common import RESULTS
 from omnilude.arena.experiments.p3 import PLANS, Evaluation, Match, list_matches
 from omnilude.arena.experiments.published import P3_CLAIMS, P3_GAMES, P3_VARIANTS
 from omnilude.arena.experiments.throughput import PEER_RATE, SHAPES
+from omnilude.games.statistics import Estimate, format_percent
 from omnilude.networks.files import write_atomically
 
 MISSING = "not measured yet"
@@ -321,7 +322,10 @@ def _budget_notes(played: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
                 count = player.get("iterations") or player["search"]["simulations"]
                 counts.setdefault((name, seconds, what), []).append(count)
         if part["distinct"] < part["games"] / 2:
-            notes.append(f"{label}: only {part['distinct']} of {part['games']} games differ")
+            note = f"{label}: only {part['distinct']} of {part['games']} games differ"
+            if "effective" not in _first_tally(part):  # by an earlier version
+                note += ", but the intervals are as if all did"
+            notes.append(note)
     for (name, seconds, what), found in counts.items():
         low, high = min(found), max(found)
         shown = f"{low:,}" if low == high else f"{low:,} to {high:,}"
@@ -377,8 +381,7 @@ def _speed_cells(page: Page, part: dict[str, Any] | None, label: str) -> list[st
 
 
 def _interval(estimate: dict[str, float]) -> str:
-    value, low, high = (100 * estimate[key] for key in ("value", "low", "high"))
-    return f"{value:.1f} [{low:.1f}, {high:.1f}]"
+    return format_percent(Estimate(**estimate))
 
 
 def _gib(count: int) -> str:

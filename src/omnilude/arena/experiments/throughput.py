@@ -15,6 +15,7 @@ import typer
 
 from omnilude.arena.experiments.common import RESULTS, ResultFile, run_apart, train_once
 from omnilude.errors import SettingsError
+from omnilude.networks.settings import USUAL_PRESET
 from omnilude.training.options import change_settings
 from omnilude.training.settings import TrainingSettings
 
@@ -29,9 +30,8 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 def measure(game: str, changes: dict[str, Any], seconds: float) -> dict[str, Any]:
     """A run of so many seconds, in a folder that is thrown away."""
-    settings = change_settings(
-        TrainingSettings(), {**changes, "minutes": seconds / 60, "assess_minutes": 0.0}
-    )
+    fixed = {"preset": USUAL_PRESET, "minutes": seconds / 60, "assess_minutes": 0.0}
+    settings = change_settings(TrainingSettings(), {**changes, **fixed})
     with tempfile.TemporaryDirectory() as folder:
         result = run_apart(train_once, game, Path(folder) / "run", settings)
     result.pop("run")
