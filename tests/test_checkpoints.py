@@ -3,8 +3,10 @@
 import hashlib
 import json
 import random
+import re
 from collections.abc import Callable
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -130,10 +132,17 @@ def test_json_is_for_people(tmp_path: Path) -> None:
     document = json.loads(path.read_bytes())
     assert (document["game"], document["step"], document["slots"]) == ("talk", 3, [2, 2])
     assert document["players"] == ["left", "right"]
+    assert document["omnilude"] == version("omnilude")
     assert document["network"]["family"] == "residual"
     assert document["network"]["size"] == [8, 2]
     weights = safetensors.torch.load_file(tmp_path / document["weights"]["file"])
     assert all(name.startswith("network.") for name in weights)
+
+
+def test_checkpoints_that_do_not_name_their_version_are_read(tmp_path: Path) -> None:
+    path = save_checkpoint(tmp_path / "a", make_network(), game(), step=3)
+    rewrite(path, lambda document: document.pop("omnilude"))
+    assert load_checkpoint(path).step == 3
 
 
 def test_saving_over_a_checkpoint_leaves_one(tmp_path: Path) -> None:
@@ -268,7 +277,21 @@ def test_extra_must_be_json(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-# --- what is damaged ---
+# --- what is damaged, or could do harm ---
+
+
+def test_no_file_of_ours_is_pickled() -> None:
+    """Pickled files run whatever is in them. (Processes talk to their own parent as they like.)"""
+    source = Path(__file__).parent.parent / "src"
+    forbidden = re.compile(
+        r"(import|from)\s+(c?pickle|dill|joblib|shelve|marshal)\b|pickle\.(load|dump)|"
+        r"(?<!safetensors\.)torch\.(load|save)\(|allow_pickle\s*=\s*True"
+    )
+    files = list(source.rglob("*.py"))
+    assert len(files) > 50
+    assert not [file for file in files if forbidden.search(file.read_text(encoding="utf-8"))]
+    assert forbidden.search("from pickle import loads")
+    assert not forbidden.search("safetensors.torch.load(content)")
 
 
 def test_damage_is_noticed(tmp_path: Path) -> None:

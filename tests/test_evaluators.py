@@ -7,13 +7,15 @@ import pytest
 import torch
 
 from omnilude.errors import SettingsError
-from omnilude.networks import PRESETS, NetworkSettings, build_network
+from omnilude.networks import NetworkSettings, build_network
 from omnilude.networks.layout import StoredLayout
 from omnilude.networks.network import Network
 from omnilude.search.evaluator import (
+    FAST_RATE,
     FP32_TOLERANCE,
     INT8_POLICY_TOLERANCE,
     INT8_VALUE_TOLERANCE,
+    SLOW_RATE,
     Answers,
     Evaluator,
     OnnxEvaluator,
@@ -222,9 +224,29 @@ def test_settings_that_make_no_sense() -> None:
             make_evaluator(network, **wrong)
 
 
-def test_presets_by_rate() -> None:
-    layout = make_layout((2, 2, 1))
-    assert choose_preset(layout, (2,), rate=float("inf"), batch=2) == "tiny"
-    assert choose_preset(layout, (2,), rate=0, batch=2) == list(PRESETS)[-1]
-    network = build_network(layout, (2,))
+@pytest.mark.parametrize(
+    ("rates", "wanted"),
+    [
+        ({"small": 0.99 * SLOW_RATE}, "tiny"),
+        ({"small": SLOW_RATE}, "small"),
+        ({"small": 0.99 * FAST_RATE}, "small"),
+        ({"small": 2 * FAST_RATE, "medium": 0.99 * FAST_RATE}, "small"),
+        ({"small": 4 * FAST_RATE, "medium": 2 * FAST_RATE, "large": 1.0}, "medium"),
+        ({"small": 9 * FAST_RATE, "medium": 5 * FAST_RATE, "large": FAST_RATE}, "large"),
+    ],
+)
+def test_presets_by_rate(rates: dict[str, float], wanted: str) -> None:
+    """The usual one on most machines; nothing is measured that need not be."""
+    asked: list[str] = []
+
+    def rate(preset: str) -> float:
+        asked.append(preset)
+        return rates[preset]
+
+    assert choose_preset(rate) == wanted
+    assert asked == list(rates)
+
+
+def test_rates_are_measured() -> None:
+    network = build_network(make_layout((2, 2, 1)), (2,))
     assert measure_rate(TorchEvaluator(network), network, 2, seconds=0) > 0

@@ -1,13 +1,10 @@
-"""Whole runs, in seconds: they learn, stop and go on, and survive being killed."""
+"""Whole runs, in seconds: they learn, stop and go on."""
 
 import gzip
 import json
-import os
-import random
 import signal
-import subprocess
-import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,10 +13,13 @@ import numpy as np
 import pytest
 
 from omnilude import Game, load
+from omnilude.arena.assess import Assessment
+from omnilude.arena.specs import find_checkpoint
 from omnilude.encoding import make_encoding
+from omnilude.errors import SettingsError
 from omnilude.networks import Network, NetworkSettings, build_network, load_checkpoint
 from omnilude.networks.settings import FAMILIES
-from omnilude.search.evaluator import Evaluator, make_evaluator
+from omnilude.search.evaluator import FAST_RATE, Evaluator, OnnxInt8Evaluator, make_evaluator
 from omnilude.search.pool import SearchPool
 from omnilude.search.settings import SearchSettings
 from omnilude.training.loop import train
@@ -30,14 +30,13 @@ from omnilude.training.run import (
     load_metrics,
     load_settings,
     load_state,
-    newest_checkpoint,
     rules_text,
 )
 from omnilude.training.selfplay import Orders
 from omnilude.training.settings import TrainingSettings
+from omnilude.training.targets import PolicyLayout
 from omnilude.training.threads import ThreadChoice
-
-KILLS = int(os.environ.get("OMNILUDE_KILLS", "4"))
+from omnilude.training.workers import find_preset
 
 QUICK = TrainingSettings(
     minutes=0.0,
@@ -138,7 +137,7 @@ def test_a_tiny_run_beats_random(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "report.html").read_text()
     lines = load_metrics(tmp_path)
     assert lines[-1]["value_error"] < 0.8 * lines[1]["value_error"]
-    trained = load_checkpoint(newest_checkpoint(tmp_path), game).network
+    trained = load_checkpoint(find_checkpoint(tmp_path), game).network
     untrained = build_network(trained.encoding, trained.slots, trained.settings)
     scores = [play_random(game, n, games=200, simulations=2) for n in (untrained, trained)]
     assert scores[1] > 0.75
@@ -216,6 +215,147 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     assert (fourth.positions, fourth.steps) == (third.positions, third.steps)
 
 
+class Listening(NoDisplay):
+    """Remembers what it was told, and that it was closed."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def tell(self, text: str) -> None:
+        self.said.append(text)
+
+    def close(self) -> None:
+        self.said.append("closed")
+
+
+def test_a_run_says_that_another_version_began_it(tmp_path: Path) -> None:
+    game, settings, display = load("tic-tac-toe"), replace(QUICK, positions=200), Listening()
+    train(game, tmp_path, settings, display=display)
+    file = tmp_path / "settings.toml"
+    file.write_text(file.read_text().replace("surprise = true\n", ""))
+    train(game, tmp_path, settings, display=display)
+    assert [said.rpartition(", ")[2] for said in display.said] == [
+        "closed", "without surprise: as by default now", "closed",
+    ]  # fmt: skip
+
+
+def test_nothing_is_left_running_when_a_start_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, display = load("tic-tac-toe"), Listening()
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(SettingsError, match="not a run folder"):
+        train(game, tmp_path, QUICK, display=display)
+    assert display.said == ["closed"]
+    made: list[object] = []
+
+    def fail(*_: object) -> int:
+        raise MemoryError
+
+    monkeypatch.setattr("omnilude.training.trainer.find_playouts", fail)
+    monkeypatch.setattr("omnilude.training.trainer.make_selfplay", lambda *_, **__: made.append(1))
+    with pytest.raises(MemoryError):
+        train(game, tmp_path / "run", QUICK, display=display)
+    assert display.said == ["closed", "closed"]
+    assert not made  # workers that nobody would end
+
+
+def test_a_preset_is_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game, found = load("tic-tac-toe"), ["tiny"]
+    monkeypatch.setattr("omnilude.training.trainer.find_preset", lambda *_: found.pop())
+    settings = replace(QUICK, positions=200, network=NetworkSettings(preset="auto"))
+    train(game, tmp_path, settings)
+    assert not found
+    kept = load_settings(tmp_path)
+    assert kept == replace(settings, network=NetworkSettings(preset="tiny"))
+    # The same command, and one without settings, go on with what was found.
+    for more in (replace(settings, positions=300), None):
+        train(game, tmp_path, more)
+        network = load_checkpoint(find_checkpoint(tmp_path), game).network
+        assert network.settings.preset == "tiny"
+
+
+@pytest.mark.parametrize(
+    ("family", "rates", "wanted"),
+    [
+        ("residual", {"small": 1.0}, "tiny"),
+        ("residual", {"small": 0.9 * FAST_RATE}, "small"),
+        ("residual", {"small": 2 * FAST_RATE, "medium": FAST_RATE, "large": 1.0}, "medium"),
+        ("p3", {}, "small"),
+        ("gaz", {}, "small"),
+    ],
+)
+def test_presets_are_measured_where_there_are_any(
+    monkeypatch: pytest.MonkeyPatch, family: str, rates: dict[str, float], wanted: str
+) -> None:
+    game = load("tic-tac-toe")
+    measured: list[str] = []
+
+    def measure(_: Evaluator, network: Network, batch: int) -> float:
+        measured.append(network.settings.preset)
+        return rates[measured[-1]]
+
+    monkeypatch.setattr("omnilude.training.workers.measure_rate", measure)
+    monkeypatch.setattr("omnilude.training.workers.make_evaluator", lambda *_, **__: None)
+    settings = replace(QUICK, network=NetworkSettings(family=family, preset="auto"))
+    assert find_preset(make_encoding(game), PolicyLayout.of(game).slots, settings) == wanted
+    assert measured == list(rates)
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+def test_8_bit_integers_are_calibrated_on_what_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, coarse: bool
+) -> None:
+    """The worker's and the trainer's own, also while 32-bit floats answer for them."""
+    if coarse:
+        monkeypatch.setattr("omnilude.search.evaluator.INT8_VALUE_TOLERANCE", -1.0)
+    rows: dict[int, list[bytes]] = {}
+    quantize: Callable[[OnnxInt8Evaluator, object], None] = OnnxInt8Evaluator._quantize
+
+    def note(evaluator: OnnxInt8Evaluator, slots: object) -> None:
+        rows.setdefault(id(evaluator), []).append(evaluator.calibration.tobytes())
+        quantize(evaluator, slots)
+
+    monkeypatch.setattr(OnnxInt8Evaluator, "_quantize", note)
+    settings = replace(QUICK, positions=500, iteration_positions=250, engine="onnx-int8", workers=1)
+    settings = replace(settings, assess_minutes=1e-6)
+    summary = train(load("tic-tac-toe"), tmp_path, settings, assess=lambda *_: {})
+    assert summary.steps > 0
+    assert summary.engine == ("onnx" if coarse else "onnx-int8")
+    assert len(rows) == 2
+    for of_one in rows.values():
+        assert len(set(of_one)) > 1
+
+
+def test_assessments_change_nothing_that_is_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does anything else, where nothing is timed and one worker plays."""
+    monkeypatch.setattr("omnilude.training.trainer.count_cores", lambda: 1)
+    game = load("tic-tac-toe")
+    learned = []
+    for games in (2, 5):
+        settings = replace(
+            QUICK,
+            positions=1200,
+            iteration_positions=400,
+            workers=1,
+            overlap=False,
+            auto_playouts=False,
+            commit_seconds=600.0,
+            assess_minutes=1e-6,
+            assess_games=games,
+            assess_simulations=games,
+        )
+        assess = Assessment(game, games=games, simulations=games, opponents=["random"])
+        folder = tmp_path / str(games)
+        assert train(game, folder, settings, assess=assess).scores
+        with Run(folder, game, None) as run:
+            learned.append(run.load_tensors())
+    for name, tensor in learned[0].items():
+        assert (tensor == learned[1][name]).all(), name
+
+
 def test_a_run_can_be_trained_outside_the_main_thread(tmp_path: Path) -> None:
     done = []
     settings = replace(QUICK, positions=300, workers=1)
@@ -225,65 +365,6 @@ def test_a_run_can_be_trained_outside_the_main_thread(tmp_path: Path) -> None:
     thread.start()
     thread.join()
     assert done[0].finished
-
-
-PROGRAM = """
-import sys
-from pathlib import Path
-import omnilude
-from omnilude.training.loop import train
-from omnilude.training.progress import NoDisplay
-
-class Telling(NoDisplay):
-    told = False
-    def update(self, status):
-        if not self.told:
-            print("ready", flush=True)
-            self.told = True
-
-train(omnilude.load("tic-tac-toe"), Path(sys.argv[1]), display=Telling())
-"""
-
-
-@pytest.mark.slow
-def test_killed_at_random_points_a_run_goes_on(tmp_path: Path) -> None:
-    """OMNILUDE_KILLS=100 makes it many."""
-    game = load("tic-tac-toe")
-    folder = tmp_path / "run"
-    settings = replace(QUICK, positions=200_000, commit_seconds=0.05, augment=False)
-    Run(folder, game, settings).close()
-    chooser = random.Random(KILLS)
-    positions = elapsed = 0.0
-    for _ in range(KILLS):
-        process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(folder)], stdout=subprocess.PIPE
-        )
-        assert process.stdout is not None
-        with process.stdout:
-            process.stdout.readline()
-            try:
-                process.wait(chooser.uniform(0.0, 1.2))
-            except subprocess.TimeoutExpired:
-                process.kill()
-            process.wait()
-        state = load_state(folder)
-        if state is None:  # killed before the first commit
-            continue
-        assert state.positions >= positions
-        assert state.elapsed >= elapsed
-        positions, elapsed = state.positions, state.elapsed
-        with Run(folder, game, None) as run:  # tidies up as the next start would
-            if run.resumed:
-                assert sum(chunk.positions for chunk in run.load_chunks()) >= min(
-                    run.state.positions, settings.capacity
-                )
-                run.load_tensors()
-                check_folder(folder, game)
-    assert positions > 0
-    summary = train(game, folder, replace(settings, positions=int(positions) + 1000))
-    assert summary.finished
-    assert summary.positions >= positions + 1000
-    check_folder(folder, game)
 
 
 @pytest.mark.slow

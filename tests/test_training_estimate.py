@@ -1,16 +1,28 @@
 """What is said of a machine follows from what was measured."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from omnilude import load
+from omnilude.games.symmetry import Symmetry
+from omnilude.networks import NetworkSettings
+from omnilude.training.batches import BatchMaker
 from omnilude.training.display import LineDisplay, LiveDisplay, clock, make_display
 from omnilude.training.estimate import Estimate, Layout, estimate_training, print_estimate
+from omnilude.training.plots import draw_plots
 from omnilude.training.progress import Status
-from test_training import QUICK
+from omnilude.training.reporter import Reporter
+from omnilude.training.run import Run
+from omnilude.training.selfplay import Harvest, Times
+from test_training import QUICK, Listening
 
 
 def made_up(*, overlap: bool, samples: float) -> Estimate:
@@ -40,17 +52,76 @@ def test_a_whole_run_is_as_fast_as_its_parts_allow() -> None:
     assert made_up(overlap=False, samples=4000.0).recommended_preset == "small"
 
 
-def test_a_machine_is_measured() -> None:
-    game = load("tic-tac-toe")
-    estimate = estimate_training(game, QUICK, seconds=0.1, processes=False)
+@pytest.mark.parametrize("family", ["residual", "gaz"])
+def test_a_machine_is_measured(monkeypatch: pytest.MonkeyPatch, family: str) -> None:
+    shown: list[int] = []
+
+    def make_batches(*given: Any, symmetries: Sequence[Symmetry], **others: Any) -> BatchMaker:
+        shown.append(len(symmetries))
+        return BatchMaker(*given, symmetries=symmetries, **others)
+
+    monkeypatch.setattr("omnilude.training.estimate.BatchMaker", make_batches)
+    settings = replace(QUICK, network=NetworkSettings(family=family, preset="auto"))
+    estimate = estimate_training(load("tic-tac-toe"), settings, seconds=0.1, processes=False)
     assert estimate.positions > 0
     assert estimate.best.times["evaluate"] > 0
+    assert estimate.preset == estimate.recommended_preset
+    assert set(shown) == {8}  # batches are made as a run makes them
     file = io.StringIO()
     print_estimate(estimate, Console(width=120, file=file))
     text = file.getvalue()
     assert "100,000 positions" in text
     assert "recommended" in text
+    # GAZ has one size, which is measured once.
+    assert len(estimate.evaluations) == (4 if family == "residual" else 1)
+    assert ("--preset" in text) == (family == "residual")
     assert estimate.to_dict()["seconds_100000"] > 0
+
+
+def log(run: Run, reporter: Reporter, positions: int, seconds: float) -> None:
+    """The line of an iteration, with as much of everything."""
+    run.state.positions, run.state.iteration = positions, run.state.iteration + 1
+    times = Times(gather=1.0, evaluate=7.0, scatter=1.5, drain=0.5)
+    harvest = Harvest(times=times, counters={"positions": 100})
+    others = {"elapsed": 1.0, "seconds": seconds, "play_seconds": seconds, "window": 10.0}
+    reporter.log(harvest, {"loss": positions / 8}, {}, learn_seconds=seconds, **others)
+
+
+def test_tensorboard_shows_what_was_committed(tmp_path: Path) -> None:
+    game, board = load("tic-tac-toe"), tmp_path / "tensorboard"
+    for session, positions in enumerate(((100, 200), (150, 250))):
+        with Run(tmp_path, game, QUICK) as run:
+            reporter = Reporter(game.name, run, Listening(), "torch")
+            log(run, reporter, positions[0], 1.0)
+            run.commit({"network.weight": torch.zeros(2)})
+            log(run, reporter, positions[1], 1.0)  # a killed run would do so again
+            reporter.close()
+        (file,) = board.glob("events.out.tfevents.*")
+        file.rename(board / f"{session}.tfevents")  # names are times, and may be the same
+    events = EventAccumulator(str(board))
+    events.Reload()
+    assert {"loss", "seconds", "time/evaluate"} <= set(events.Tags()["scalars"])
+    found = [(event.step, event.value) for event in events.Scalars("loss")]
+    assert found == [(p, p / 8) for p in (100, 150, 250)]
+
+
+def test_a_report_tells_the_speed_of_the_run(tmp_path: Path) -> None:
+    """Playing and learning overlap: the time of an iteration is not the sum of both."""
+    game = load("tic-tac-toe")
+    parts = {"time/gather": 1.0, "time/evaluate": 7.0, "time/scatter": 1.5, "time/drain": 0.5}
+    line = {"new_positions": 100, "seconds": 2.0, "play_seconds": 1.0, "learn_seconds": 1.5}
+    with Run(tmp_path, game, QUICK) as run:
+        for seconds in (99.0, 2.0, 2.0):  # the first waits for engines and caches
+            run.add_metrics({**line, **parts, "elapsed": 1.0, "seconds": seconds})
+        run.commit({"network.weight": torch.zeros(2)})
+    draw_plots(tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    for name, value in (
+        ("positions a second", "50"),
+        ("in self-play, were it alone", "100"),
+        ("self-play: evaluate", "70.0%"),
+    ):
+        assert f"<td>{name}</td><td>{value}</td>" in page
 
 
 def test_displays_say_what_there_is_to_say() -> None:

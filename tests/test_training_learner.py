@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from omnilude import load
 from omnilude.encoding import make_encoding
 from omnilude.games.game import Batch as Description
+from omnilude.games.loading import load_text
 from omnilude.games.statistics import random_play
 from omnilude.games.symmetry import find_symmetries
 from omnilude.networks import NetworkSettings, build_network
@@ -250,6 +251,9 @@ def test_symmetries_take_states_policies_and_values_along() -> None:
     tower = load("tower")
     assert len(find_symmetries(tower)) == 6
     assert len(usable_symmetries(tower)) == 1
+    # Two hunters who begin at different places learn from each other.
+    hunted = load("pacman-3p")
+    assert [s.roles for s in usable_symmetries(hunted)] == [(0, 1, 2), (0, 2, 1)]
     batches = make_batches(random_targets(64), size=64, symmetries=True)
     numbers = np.arange(64)
     before, after = batches.replay.gather(numbers), batches.replay.gather(numbers)
@@ -265,3 +269,53 @@ def test_symmetries_take_states_policies_and_values_along() -> None:
         assert sorted(moved[row].tolist()) == sorted(values[row].tolist())
     # Probabilities go with their moves.
     assert (before.policy.probs == after.policy.probs).all()
+
+
+ROUND = """
+(role a) (role b) (role c)
+(follows a b) (follows b c) (follows c a)
+(init (control a))
+(<= (legal ?r pass) (true (control ?r)))
+(<= (legal ?r stop) (true (control ?r)))
+(<= (legal ?r noop) (role ?r) (not (true (control ?r))))
+(<= (next (control ?s)) (does ?r pass) (follows ?r ?s))
+(<= (next (stopped ?r)) (does ?r stop))
+(<= terminal (true (stopped ?r)))
+(<= (goal ?r 100) (true (stopped ?r)))
+(<= (goal ?s 50) (true (stopped ?r)) (follows ?r ?s))
+(<= (goal ?s 0) (true (stopped ?r)) (follows ?s ?r))
+"""
+
+
+def test_values_go_with_their_roles_round_a_cycle() -> None:
+    """Rewards of final positions, under symmetries that lead each of three roles to the next:
+    applied the wrong way round they would lead it to the one before."""
+    game = load_text(ROUND, name="round")
+    cycles = [s for s in find_symmetries(game) if all(r != n for n, r in enumerate(s.roles))]
+    assert {s.roles for s in cycles} == {(1, 2, 0), (2, 0, 1)}
+    steps = random_play(game, 64, seed=0, max_length=100)
+    ends = np.concatenate([step.states[step.batch.terminal] for step in steps])[:64]
+    rewards = game.describe(ends).rewards.astype(np.float32)
+    assert len(np.unique(rewards, axis=0)) >= 3
+    replay, nothing = Replay(100, game.state_bytes, 3), np.zeros(64, dtype=np.int32)
+    replay.add(
+        Targets(
+            states=ends,
+            finals=ends,
+            rewards=rewards,
+            q=rewards,
+            weights=np.ones(64, dtype=np.float32),
+            ended=np.ones(64, dtype=bool),
+            replied=np.zeros(64, dtype=bool),
+            policy_counts=nothing,
+            policy_columns=nothing[:0],
+            policy_probs=np.zeros(0, dtype=np.float32),
+        )
+    )
+    # A symmetry is drawn for each part of a batch; the first must be the identity.
+    symmetries = (find_symmetries(game)[0], *cycles)
+    batches = BatchMaker(game, make_encoding(game), replay, size=64, symmetries=symmetries)
+    samples, values = replay.gather(np.arange(64)), rewards.copy()
+    batches._transform(samples, values)
+    assert (values != rewards).any()
+    np.testing.assert_allclose(values, game.describe(samples.states).rewards)

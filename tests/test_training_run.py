@@ -3,9 +3,13 @@
 import gzip
 import json
 import os
+import random
 import subprocess
 import sys
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import asdict, fields, replace
+from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +18,7 @@ import torch
 
 from omnilude import load
 from omnilude.errors import CheckpointError, SettingsError
+from omnilude.networks import NetworkSettings, rules_fingerprint
 from omnilude.training.records import describe_games
 from omnilude.training.run import Run, load_metrics, load_settings, load_state
 from omnilude.training.settings import TrainingSettings
@@ -22,7 +27,7 @@ from omnilude.training.thinning import thin
 from test_training_targets import random_records
 
 GAME = load("tic-tac-toe")
-SETTINGS = TrainingSettings(kept_games=12, capacity=300)
+SETTINGS = TrainingSettings(kept_games=12, capacity=300, network=NetworkSettings())
 
 
 class Killed(BaseException):
@@ -140,19 +145,25 @@ def test_settings_may_not_change_but_budgets_may(tmp_path: Path) -> None:
         Run(tmp_path, GAME, replace(SETTINGS, learning_rate=1.0))
     with pytest.raises(SettingsError, match="simulations is 5"):
         Run(tmp_path, GAME, replace(SETTINGS, search=replace(SETTINGS.search, simulations=5)))
-    longer = replace(SETTINGS, minutes=99.0, workers=7)
+    longer = replace(SETTINGS, minutes=99.0, workers=7, assess_games=3, assess_simulations=4)
     with Run(tmp_path, GAME, longer) as run:
         assert run.resumed
     assert load_settings(tmp_path) == longer
     with Run(tmp_path, GAME, None) as run:
+        assert run.settings == longer
+    # What 'auto' stands for was found when the run began.
+    with Run(tmp_path, GAME, replace(longer, network=NetworkSettings(preset="auto"))) as run:
         assert run.settings == longer
 
 
 def test_another_game_is_refused(tmp_path: Path) -> None:
     with Run(tmp_path, GAME, SETTINGS) as run:
         step(run, 1)
-    with pytest.raises(CheckpointError, match="other rules"):
-        Run(tmp_path, load("connect-four"), SETTINGS)
+    other = load("connect-four")
+    with pytest.raises(CheckpointError, match="other rules") as raised:
+        Run(tmp_path, other, SETTINGS)
+    for game in (GAME, other):
+        assert f"of {game.name} ({rules_fingerprint(game)[:12]})" in str(raised.value)
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
@@ -184,6 +195,113 @@ def test_two_processes_never_train_the_same_run(tmp_path: Path) -> None:
     with Run(tmp_path, GAME, SETTINGS) as run, pytest.raises(SettingsError, match="being trained"):
         Run(run.folder, GAME, SETTINGS)
     assert load_state(tmp_path) is None
+
+
+def read_all(folder: Path) -> tuple[object, ...]:
+    """All that the next start reads."""
+    with Run(folder, GAME, SETTINGS) as run:
+        weights = {name: tensor.tolist() for name, tensor in run.load_tensors().items()}
+        chunks = [
+            {name: array.tolist() for name, array in chunk.arrays().items()}
+            for chunk in run.load_chunks()
+        ]
+        return asdict(run.state), weights, chunks, load_metrics(folder)
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda content: content[: len(content) // 2],
+    "empty": lambda _: b"",
+    "overwritten": lambda content: b"\xff" * len(content),
+    "something else": lambda content: b"[1, 2]\n".ljust(len(content) - 1) + b"\n",
+}
+
+
+# Less of the settings or of the metrics is as good a file; without a state a run has not begun.
+@pytest.mark.parametrize(
+    ("kind", "damage"),
+    [
+        *product(["state.json", "state", "replay"], DAMAGES),
+        *product(["metrics.jsonl", "settings.toml"], ["overwritten", "something else"]),
+        *product(["state", "replay"], ["missing"]),
+    ],
+)
+def test_damaged_files_are_named(tmp_path: Path, kind: str, damage: str) -> None:
+    with Run(tmp_path, GAME, SETTINGS) as run:
+        step(run, 1)
+    path = tmp_path / kind
+    path = next(path.iterdir()) if path.is_dir() else path
+    if damage in DAMAGES:
+        path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    else:
+        path.unlink()
+    with pytest.raises((CheckpointError, SettingsError)) as raised:
+        read_all(tmp_path)
+    assert path.name in str(raised.value)
+
+
+def test_no_damage_goes_unnoticed(tmp_path: Path) -> None:
+    """Bytes flipped anywhere: refused by name, or what was written comes back."""
+    with Run(tmp_path, GAME, SETTINGS) as run:
+        step(run, 1)
+    expected = read_all(tmp_path)
+    folders = (tmp_path / "state", tmp_path / "replay")
+    paths = [tmp_path / "state.json", *(next(folder.iterdir()) for folder in folders)]
+    chooser, refused = random.Random(0), 0
+    for trial in range(45):
+        path = paths[trial % 3]
+        content = path.read_bytes()
+        damaged = bytearray(content)
+        damaged[chooser.randrange(len(damaged))] ^= 1 << chooser.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            found = read_all(tmp_path)
+        except CheckpointError as error:
+            named, refused = path.name in str(error), refused + 1
+        else:
+            named = found == expected
+        assert named, path
+        path.write_bytes(content)
+    assert refused > 30
+
+
+def test_runs_of_older_versions_are_read(tmp_path: Path) -> None:
+    with Run(tmp_path, GAME, SETTINGS) as run:
+        step(run, 1)
+        assert not run.warning
+    path, settings = tmp_path / "state.json", tmp_path / "settings.toml"
+    state = json.loads(path.read_bytes())
+    assert (state["omnilude"], state["game"]) == (version("omnilude"), GAME.name)
+    settings.write_text(settings.read_text().replace("policy_temperature = 1.25\n", ""))
+    with Run(tmp_path, GAME, None) as run:
+        assert run.settings == SETTINGS
+        assert f"begun by omnilude {version('omnilude')}, without policy_temperature" in run.warning
+    with Run(tmp_path, GAME, None) as run:  # now the file has it
+        assert not run.warning
+    for name in ("omnilude", "game", "learner_sha256", "checksum"):
+        del state[name]
+    path.write_text(json.dumps(state))
+    settings.write_text(settings.read_text().replace("policy_temperature = 1.25\n", ""))
+    with Run(tmp_path, GAME, None) as run:
+        assert run.load_tensors()
+        assert "begun by an older omnilude" in run.warning
+
+
+def test_what_users_do_to_a_folder_does_no_harm(tmp_path: Path) -> None:
+    with Run(tmp_path, GAME, SETTINGS) as run:
+        step(run, 1)
+    (tmp_path / "checkpoints" / "exported").mkdir()
+    (tmp_path / "metrics.jsonl").unlink()
+    with Run(tmp_path, GAME, None) as run:
+        run.add_metrics({"iteration": 2})
+    assert [line["iteration"] for line in load_metrics(tmp_path)] == [2]
+    assert (tmp_path / "checkpoints" / "exported").is_dir()
+
+
+def test_chunks_hold_the_arrays_of_targets_and_nothing_else(tmp_path: Path) -> None:
+    with Run(tmp_path, GAME, SETTINGS) as run:
+        run.add_chunk(chunk(1))
+        with np.load(tmp_path / run.state.replay[0]["file"]) as arrays:
+            assert set(arrays.files) == {field.name for field in fields(Targets)}
 
 
 def test_thinning_keeps_ends_and_spreads() -> None:

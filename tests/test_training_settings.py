@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omnilude.errors import SettingsError
+from omnilude.search.evaluator import ENGINES
 from omnilude.search.settings import SearchSettings
 from omnilude.training.documentation import renew
 from omnilude.training.options import change_settings, describe_fields, flatten, list_options
 from omnilude.training.settings import CHANGEABLE, TrainingSettings
-from omnilude.training.toml import read_toml, write_toml
+from omnilude.training.toml import missing_settings, read_toml, write_toml
 
 OPTIONS = list_options(TrainingSettings)
 
@@ -27,6 +28,9 @@ def test_options_have_unique_names_and_all_training_fields_have_help() -> None:
     without = [o.name for o in OPTIONS if not o.help and not o.section]
     assert without == []
     assert set(CHANGEABLE) <= set(names)
+    defaults = flatten(TrainingSettings())
+    assert {option.name: option.default for option in OPTIONS} == defaults
+    assert defaults["preset"] == "auto"
 
 
 class Described:
@@ -61,7 +65,7 @@ def changed_settings(draw: st.DrawFn) -> TrainingSettings:
             "minutes": draw(positive),
             "learning_rate": draw(positive),
             "value_mix_at_end": draw(st.none() | share),
-            "engine": draw(st.text(max_size=8)),
+            "engine": draw(st.sampled_from(ENGINES)),
             "schedule": draw(st.sampled_from(["decay", "cosine", "constant"])),
             "surprise": draw(st.booleans()),
             "capacity": draw(st.integers(256, 10**9)),
@@ -77,6 +81,14 @@ def test_toml_round_trip(settings: TrainingSettings) -> None:
     assert read_toml(text, TrainingSettings()) == settings
     table = tomllib.loads(text)
     assert table["search"]["simulations"] == settings.search.simulations
+
+
+def test_settings_that_a_file_does_not_name() -> None:
+    text = write_toml(TrainingSettings())
+    assert missing_settings(text, TrainingSettings) == []
+    for line in ("surprise = true\n", "c_scale = 0.2\n"):
+        text = text.replace(line, "")
+    assert missing_settings(text, TrainingSettings) == ["surprise", "c_scale"]
 
 
 def test_partial_file_keeps_defaults_and_takes_whole_numbers_for_floats() -> None:
@@ -99,6 +111,7 @@ def test_partial_file_keeps_defaults_and_takes_whole_numbers_for_floats() -> Non
         ("search = 3", "search"),
         ("minutes = ", "here.toml"),
         ("optimiser = 'lion'", "adamw"),
+        ("engine = 'steam'", "onnx-int8"),
         ("value_mix = 2.0", "value_mix"),
     ],
 )

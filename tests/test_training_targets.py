@@ -44,7 +44,7 @@ def random_records(
         final_states=random.integers(0, 256, (games, state_bytes), dtype=np.uint8),
         rewards=random.random((games, players), dtype=np.float32),
         cut=random.random(games) < 0.3,
-        proven=random.random(n) < 0.2,
+        solved=random.random(n) < 0.2,
     )
 
 
@@ -74,7 +74,7 @@ def slow_targets(
                     "number": i,
                     "state": records.states[i].tolist(),
                     "final": records.final_states[g].tolist(),
-                    "reward": (records.q[i] if records.proven[i] else records.rewards[g]).tolist(),
+                    "reward": (records.q[i] if records.solved[i] else records.rewards[g]).tolist(),
                     "q": records.q[i].tolist(),
                     "ended": not records.cut[g],
                     "policy": policy,

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from omnilude.errors import CheckpointError, SettingsError
 from omnilude.networks.build import build_network
-from omnilude.networks.files import write_atomically
+from omnilude.networks.files import checksum, find_version, write_atomically
 from omnilude.networks.layout import Layout, StoredLayout
 from omnilude.networks.network import Network
 from omnilude.networks.settings import NetworkSettings
@@ -79,6 +79,7 @@ def save_checkpoint(
     document = {
         "format": FORMAT,
         "version": VERSION,
+        "omnilude": find_version(),
         "game": game.name,
         "rules": rules_fingerprint(game),
         "step": step,
@@ -94,7 +95,7 @@ def save_checkpoint(
         document = json.loads(json.dumps(document, allow_nan=False))
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"extra must be what JSON can hold: {error}") from error
-    document["checksum"] = _checksum(document)
+    document["checksum"] = checksum(document)
     text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     write_atomically(path.parent / file, weights)
     write_atomically(path, text.encode())
@@ -145,6 +146,11 @@ def load_checkpoint(
         raise CheckpointError(f"{path} does not fit {fits}: {'; '.join(differences)}")
     network, tensors = _rebuild(path, encoding or stored, slots, settings, weights)
     return Checkpoint(network, step, checkpoint_game, rules, extra, tensors)
+
+
+def read_facts(path: str | Path) -> dict[str, Any]:
+    """What the JSON of a checkpoint says, checked as far as that goes without the weights."""
+    return _read_json(_json_path(path))
 
 
 def _rebuild(
@@ -233,8 +239,7 @@ def _read_json(path: Path) -> dict[str, Any]:
         raise CheckpointError(
             f"{path} has version {document.get('version')!r}, this omnilude reads {VERSION}"
         )
-    checksum = document.pop("checksum", None)
-    if checksum != _checksum(document):
+    if document.pop("checksum", None) != checksum(document):
         raise CheckpointError(f"{path} is damaged or was edited: its checksum is not that of it")
     return document
 
@@ -281,11 +286,6 @@ def _differences_of_encoding(here: Layout, there: Layout) -> list[str]:
     if here.fingerprint != there.fingerprint and not differences:
         differences.append("the elements of a row stand for something else, or in another order")
     return differences
-
-
-def _checksum(document: dict[str, Any]) -> str:
-    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _json_path(path: str | Path) -> Path:

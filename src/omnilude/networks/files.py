@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import threading
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -24,6 +28,20 @@ def write_atomically(path: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+def checksum(document: dict[str, Any]) -> str:
+    """The sha256 of what a JSON document says, however it is laid out."""
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def find_version() -> str:
+    """The version of omnilude, for the files it writes; "" where it is not installed."""
+    try:
+        return metadata.version("omnilude")
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def _sync_folder(folder: Path) -> None:

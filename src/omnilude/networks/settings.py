@@ -14,6 +14,9 @@ PRESETS: dict[str, tuple[int, int]] = {  # channels, blocks of the residual netw
     "medium": (32, 4),
     "large": (64, 6),
 }
+USUAL_PRESET = "small"
+AUTO = "auto"
+"""Stands for the preset that suits the machine, which a run finds when it begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +25,9 @@ class NetworkSettings:
 
     family: str = "residual"
     """'residual' (ours), 'p3' (the n-D CNN of P3) or 'gaz' (P3's baseline, fully connected)."""
-    preset: str = "small"
-    """Size of the residual network: 'tiny', 'small', 'medium' or 'large'."""
+    preset: str = USUAL_PRESET
+    """Size of the residual network: 'tiny', 'small', 'medium' or 'large'; 'auto': by what the
+    machine evaluates a second, measured when a run begins and kept from then on."""
     channels: int | None = None
     """Channels of the residual network instead of the preset's; quickest are multiples of 8."""
     blocks: int | None = None
@@ -34,9 +38,9 @@ class NetworkSettings:
             raise SettingsError(
                 f"network family must be one of {', '.join(FAMILIES)}, not {self.family!r}"
             )
-        if self.preset not in PRESETS:
+        if self.preset not in (*PRESETS, AUTO):
             raise SettingsError(
-                f"network preset must be one of {', '.join(PRESETS)}, not {self.preset!r}"
+                f"network preset must be one of {', '.join(PRESETS)} or {AUTO}, not {self.preset!r}"
             )
         if self.channels is not None and not 1 <= self.channels <= 1024:
             raise SettingsError(f"channels must be from 1 to 1024, not {self.channels}")
@@ -46,6 +50,8 @@ class NetworkSettings:
     @property
     def size(self) -> tuple[int, int]:
         """Channels and blocks of the residual network."""
+        if self.preset == AUTO:
+            raise SettingsError(f"a network needs one of the presets {', '.join(PRESETS)}")
         channels, blocks = PRESETS[self.preset]
         return (
             channels if self.channels is None else self.channels,

@@ -123,21 +123,38 @@ class BatchMaker:
 
 
 def usable_symmetries(game: Game) -> tuple[Symmetry, ...]:
-    """Those under which the initial position is itself, the identity first.
+    """Those that show positions which may occur, and force nothing on players; the identity first.
 
-    Others (roles exchanged, but the same one begins) would show positions that never occur. Where
-    players choose at the same time roles are not exchanged either: who does what when all are alike
-    is a convention, and a network that must treat them alike could not hold one.
+    Where the initial position is itself under a symmetry, all others that may occur come in pairs.
+    But where players choose at the same time, roles are not exchanged so: who does what when all
+    are alike is a convention, and a network that must treat them alike could not hold one. There
+    roles are exchanged if the initial position tells them apart, and the same ones choose in it
+    (hunters at two places); else it is another who begins, and positions that never occur.
     """
     initial = game.initial_states(1)
-    found = [s for s in find_symmetries(game) if (s.apply_states(initial) == initial).all()]
-    # Bounded by plies, not by time: what a run learns must not depend on the machine.
-    if (
-        any(map(_exchanges, found))
-        and survey_game(game, playouts=16, max_length=200, seconds=float("inf")).simultaneous
-    ):
-        found = [s for s in found if not _exchanges(s)]
-    return tuple(found)
+    choosing = _choosers(game, initial)
+    simultaneous = _is_simultaneous(game)
+
+    def usable(symmetry: Symmetry) -> bool:
+        image = symmetry.apply_states(initial)
+        fixed = bool((image == initial).all())
+        if not simultaneous or not _exchanges(symmetry):
+            return fixed
+        return not fixed and _choosers(game, image) == choosing
+
+    return tuple(s for s in find_symmetries(game) if usable(s))
+
+
+def _choosers(game: Game, states: NDArray[np.uint8]) -> list[int]:
+    """The roles that have a choice in the first of the states."""
+    batch = game.describe(states)
+    return [role for role in range(len(game.roles)) if len(batch.legal(0, role)) > 1]
+
+
+def _is_simultaneous(game: Game) -> bool:
+    # Bounded by plies, not by time: what a run learns should not depend on the machine. The search
+    # for symmetries does have a limit of time, which a slow machine may reach in a large game.
+    return survey_game(game, playouts=16, max_length=200, seconds=float("inf")).simultaneous
 
 
 def _exchanges(symmetry: Symmetry) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,14 @@ from rich.table import Table
 
 from omnilude.encoding import make_encoding
 from omnilude.errors import SettingsError
+from omnilude.games.symmetry import Symmetry
 from omnilude.networks import PRESETS, build_network
-from omnilude.search.evaluator import PRESET_RATE, make_evaluator, measure_rate
-from omnilude.training.batches import BatchMaker
+from omnilude.networks.settings import AUTO, USUAL_PRESET
+from omnilude.search.evaluator import choose_preset, make_evaluator, measure_rate
+from omnilude.training.batches import BatchMaker, usable_symmetries
 from omnilude.training.learner import Learner
 from omnilude.training.memory import keep_memory
+from omnilude.training.options import change_settings
 from omnilude.training.playouts import find_playouts
 from omnilude.training.replay import Replay
 from omnilude.training.selfplay import Harvest, Orders
@@ -32,9 +35,9 @@ if TYPE_CHECKING:
 
 ENGINES = ("torch", "onnx")
 POSITIONS = 100_000
+"""How long so many positions take is what people ask."""
 LONGEST = 60.0
 """Seconds that a first game is waited for."""
-"""How long so many positions take is what people ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +83,8 @@ class Estimate:
 
     @property
     def recommended_preset(self) -> str:
-        """The largest that is evaluated fast enough, as `choose_preset` would say."""
-        fast = [p for p, rates in self.evaluations.items() if max(rates.values()) >= PRESET_RATE]
-        return fast[-1] if fast else next(iter(self.evaluations))
+        """What 'auto' stands for here."""
+        return recommend_preset(self.evaluations)
 
     @property
     def positions(self) -> float:
@@ -123,7 +125,8 @@ def estimate_training(
     encoding, policy = make_encoding(game, settings.encoding), PolicyLayout.of(game)
     torch.manual_seed(settings.seed)
     evaluations: dict[str, dict[str, float]] = {}
-    for preset in PRESETS:
+    # The others take their sizes from the game alone.
+    for preset in PRESETS if settings.network.family == "residual" else (USUAL_PRESET,):
         tell(f"evaluation, preset {preset}")
         network = build_network(encoding, policy.slots, replace(settings.network, preset=preset))
         evaluations[preset] = {}
@@ -132,6 +135,8 @@ def estimate_training(
             evaluations[preset][engine] = measure_rate(
                 evaluator, network, settings.games_per_worker, seconds / 10
             )
+    if settings.network.preset == AUTO:
+        settings = change_settings(settings, {"preset": recommend_preset(evaluations)})
     network = build_network(encoding, policy.slots, settings.network)
     evaluator = choose_evaluator(game, encoding, network, settings)
     playouts = find_playouts(game, evaluator, network, settings)
@@ -160,9 +165,10 @@ def estimate_training(
     if not len(replay):
         raise SettingsError(f"no game of {game.name} ended within {LONGEST:g} s")
     samples = {}
+    symmetries = usable_symmetries(game) if settings.augment else ()
     for threads in sorted({1, learning_threads(cores), cores}):
         tell(f"learning, {threads} threads")
-        samples[threads] = measure_learning(game, settings, replay, threads, seconds)
+        samples[threads] = measure_learning(game, settings, replay, symmetries, threads, seconds)
     return Estimate(
         game=game.name,
         cores=cores,
@@ -186,13 +192,32 @@ def list_layouts(cores: int, processes: bool) -> list[tuple[int, int, str]]:
     return layouts
 
 
+def recommend_preset(evaluations: dict[str, dict[str, float]]) -> str:
+    """The preset that suits these rates, by preset and engine."""
+    if len(evaluations) == 1:
+        return next(iter(evaluations))
+    return choose_preset(lambda preset: max(evaluations[preset].values()))
+
+
 def measure_learning(
-    game: Game, settings: TrainingSettings, replay: Replay, threads: int, seconds: float
+    game: Game,
+    settings: TrainingSettings,
+    replay: Replay,
+    symmetries: Sequence[Symmetry],
+    threads: int,
+    seconds: float,
 ) -> float:
     """Samples a second."""
     encoding, policy = make_encoding(game, settings.encoding), PolicyLayout.of(game)
     learner = Learner(build_network(encoding, policy.slots, settings.network), settings)
-    batches = BatchMaker(game, encoding, replay, size=settings.batch_size)
+    batches = BatchMaker(
+        game,
+        encoding,
+        replay,
+        size=settings.batch_size,
+        symmetries=symmetries,
+        finals=settings.final_weight > 0,
+    )
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
@@ -241,10 +266,8 @@ def print_estimate(estimate: Estimate, console: Console) -> None:
         f"{estimate.seconds / 60:.1f} minutes ({estimate.positions:,.0f} positions/s)"
     )
     best = estimate.best
-    console.print(
-        f"recommended: --preset {estimate.recommended_preset} --workers {best.workers} "
-        f"--backend {best.backend}"
-    )
+    preset = f"--preset {estimate.recommended_preset} " if len(estimate.evaluations) > 1 else ""
+    console.print(f"recommended: {preset}--workers {best.workers} --backend {best.backend}")
 
 
 def _describe(workers: int, threads: int, backend: str, harvest: Harvest, seconds: float) -> Layout:

@@ -131,10 +131,10 @@ class Learner:
 
     def load_tensors(self, tensors: Mapping[str, Tensor], step: int) -> None:
         parts: dict[str, dict[str, Tensor]] = {"network": {}, "player": {}, "optimiser": {}}
-        for name, tensor in tensors.items():
-            part, _, rest = name.partition(".")
-            parts[part][rest] = tensor
         try:
+            for name, tensor in tensors.items():
+                part, _, rest = name.partition(".")
+                parts[part][rest] = tensor
             self.network.load_state_dict(parts["network"])
             self.player.load_state_dict(parts["player"])
             for name, moment in self.optimiser.moments.items():

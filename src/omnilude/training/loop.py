@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,17 +41,22 @@ def train(
     started = time.perf_counter()
     keep_memory()
     display = display or NoDisplay()
-    with Run(Path(folder), game, settings) as run, interruptible() as interrupted:
+    # However it ends, the terminal gets its cursor back.
+    with (
+        closing(display),
+        Run(Path(folder), game, settings) as run,
+        interruptible() as interrupted,
+    ):
         from omnilude.training.trainer import Trainer
 
-        trainer = Trainer(
-            game, run, assess=assess, display=display, interrupted=interrupted, started=started
-        )
-        try:
+        if run.warning:
+            display.tell(run.warning)
+        with closing(
+            Trainer(
+                game, run, assess=assess, display=display, interrupted=interrupted, started=started
+            )
+        ) as trainer:
             trainer.go()
-        finally:
-            trainer.close()
-            display.close()
         summary = trainer.summary()
     from omnilude.training.plots import draw_plots
 

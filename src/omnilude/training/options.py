@@ -51,7 +51,11 @@ def _read_options(kind: type) -> list[Option]:
         hint = hints[field.name]
         if is_dataclass(hint):
             assert isinstance(hint, type)
-            inner += [replace(option, section=field.name) for option in list_options(hint)]
+            given = _default(field)  # whose defaults may be others than those of its class
+            inner += [
+                replace(option, section=field.name, default=getattr(given, option.name))
+                for option in list_options(hint)
+            ]
             continue
         arguments = [hint] if get_origin(hint) is Literal else list(get_args(hint)) or [hint]
         optional = NoneType in arguments

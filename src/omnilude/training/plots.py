@@ -12,7 +12,9 @@ from typing import Any
 from omnilude.networks.files import write_atomically
 from omnilude.training.display import clock
 from omnilude.training.options import list_options
+from omnilude.training.progress import summarise_speed
 from omnilude.training.run import load_metrics, load_settings, load_state
+from omnilude.training.selfplay import Times
 from omnilude.training.settings import TrainingSettings
 
 Lines = list[dict[str, Any]]
@@ -123,19 +125,13 @@ def _report(folder: Path, metrics: Lines, pictures: Mapping[str, str]) -> str:
 
 
 def _averages(metrics: Lines) -> list[tuple[str, str]]:
-    total = {
-        name: sum(line.get(name, 0) for line in metrics)
-        for name in ("play_seconds", "learn_seconds", "new_positions")
-    }
-    parts = ("gather", "evaluate", "scatter", "drain")
-    spent = {part: sum(line.get(f"time/{part}", 0) for line in metrics) for part in parts}
-    seconds, work = total["play_seconds"] + total["learn_seconds"], sum(spent.values())
-    if not seconds or not work:
+    speed = summarise_speed(metrics)
+    if not speed:
         return []
     return [
-        ("positions a second", f"{total['new_positions'] / seconds:,.0f}"),
-        ("time in self-play", f"{total['play_seconds'] / seconds:.0%}"),
-        *((f"self-play: {part}", f"{spent[part] / work:.1%}") for part in parts),
+        ("positions a second", f"{speed['positions_per_second']:,.0f}"),
+        ("in self-play, were it alone", f"{speed['selfplay_positions_per_second']:,.0f}"),
+        *((f"self-play: {p}", f"{speed[f'share_{p}']:.1%}") for p in Times.__slots__),
     ]
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 
 @dataclass(slots=True)
@@ -77,6 +78,31 @@ class Summary:
         if self.finished:
             return f"{self.folder} is done; a larger budget and the same command go on from here"
         return f"stopped before its end; the same command goes on where {self.folder} stands"
+
+
+def summarise_speed(metrics: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Positions a second of self-play alone and of the whole run, and where the time went."""
+    if not metrics:
+        return {}
+    # The first iteration waits for engines and caches.
+    lines = metrics[1:] or metrics
+    total = {
+        name: sum(line.get(name, 0.0) for line in lines)
+        for name in ("new_positions", "seconds", "play_seconds", "learn_seconds", "new_steps")
+    }
+    parts = ("gather", "evaluate", "scatter", "drain")
+    spent = {part: sum(line.get(f"time/{part}", 0.0) for line in lines) for part in parts}
+    work = sum(spent.values())
+    return {
+        "positions": total["new_positions"],
+        "selfplay_positions_per_second": total["new_positions"] / max(1e-9, total["play_seconds"]),
+        "positions_per_second": total["new_positions"] / max(1e-9, total["seconds"]),
+        "steps_per_second": total["new_steps"] / max(1e-9, total["learn_seconds"]),
+        "search_share": 1 - spent["evaluate"] / work if work else 0.0,
+        **{f"share_{part}": spent[part] / work if work else 0.0 for part in parts},
+        "cache_hits": sum(line.get("cache_hits", 0.0) for line in lines) / len(lines),
+        "evaluations": sum(line.get("count/evaluations", 0) for line in lines),
+    }
 
 
 class Rate:

@@ -18,10 +18,12 @@ and is removed at the next start; `metrics.jsonl` is cut to the length it had.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
@@ -29,14 +31,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omnilude.errors import CheckpointError, SettingsError
-from omnilude.networks.files import write_atomically
+from omnilude.errors import CheckpointError, OmniludeError, SettingsError
+from omnilude.networks.files import checksum, find_version, write_atomically
+from omnilude.networks.settings import AUTO
 from omnilude.training.lock import FolderLock
-from omnilude.training.options import flatten
+from omnilude.training.options import change_settings, flatten
 from omnilude.training.settings import CHANGEABLE, TrainingSettings
 from omnilude.training.targets import Targets
 from omnilude.training.thinning import thin
-from omnilude.training.toml import read_toml, write_toml
+from omnilude.training.toml import missing_settings, read_toml, write_toml
 
 if TYPE_CHECKING:
     import torch
@@ -54,6 +57,8 @@ class RunState:
     """The last commit, as in state.json."""
 
     format: int = FORMAT
+    omnilude: str = ""  # version that began the run
+    game: str = ""
     rules: str = ""  # fingerprint
     session: int = 0  # starts so far: each has random numbers of its own
     elapsed: float = 0.0  # seconds, over all sessions
@@ -67,6 +72,7 @@ class RunState:
     playouts: list[list[float]] = field(default_factory=list)  # moments of their weight
     scores: dict[str, float] = field(default_factory=dict)  # of the last assessment
     learner: str = ""  # file
+    learner_sha256: str = ""
     replay: list[dict[str, Any]] = field(default_factory=list)  # file, positions
     kept_games: list[dict[str, Any]] = field(default_factory=list)  # file, games
     checkpoints: list[dict[str, Any]] = field(default_factory=list)
@@ -83,23 +89,32 @@ class Run:
     def __init__(self, folder: Path, game: Game, settings: TrainingSettings | None) -> None:
         from omnilude.networks import rules_fingerprint
 
-        self.folder = folder
+        self.folder, self._game = folder, game
         if folder.exists() and not is_run(folder) and _strangers(folder):
             raise SettingsError(f"{folder} is not a run folder, and not empty")
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = FolderLock(folder)
         try:
-            stored = load_settings(folder)
+            stored, rules = load_settings(folder), rules_fingerprint(game)
             self.settings = settings or stored or TrainingSettings()
-            self.state = load_state(folder) or RunState(rules=rules_fingerprint(game))
+            self.state = load_state(folder) or RunState(
+                omnilude=find_version(), game=game.name, rules=rules
+            )
             self.resumed = self.state.learner != ""
-            if self.resumed and self.state.rules != rules_fingerprint(game):
-                raise CheckpointError(f"{folder} has learned other rules than those of {game.name}")
+            if self.resumed and self.state.rules != rules:
+                raise CheckpointError(
+                    f"{folder} has learned other rules: those of {self.state.game or 'a game'} "
+                    f"({self.state.rules[:12]}), not of {game.name} ({rules[:12]})"
+                )
+            self.warning = ""
             if self.resumed and stored:
-                check_changes(stored, self.settings, folder / "settings.toml")
-            title = f"Settings of a training run of {game.name}, as `omnilude train` made them."
+                self.warning = self._look_for_missing()
+                if self.settings.network.preset == AUTO:  # what it stands for was found before
+                    found = {"preset": stored.network.preset}
+                    self.settings = change_settings(self.settings, found)
+                check_changes(stored, self.settings, self._settings_file)
             write_atomically(folder / "rules.kif", rules_text(game).encode())
-            write_atomically(folder / "settings.toml", write_toml(self.settings, title).encode())
+            self.settle(self.settings)
             self._clean()
             self._metrics = (folder / "metrics.jsonl").open("ab")
         except BaseException:
@@ -121,6 +136,24 @@ class Run:
     def close(self) -> None:
         self._metrics.close()
         self._lock.release()
+
+    @property
+    def _settings_file(self) -> Path:
+        return self.folder / "settings.toml"
+
+    def _look_for_missing(self) -> str:
+        """What to tell of settings that the version which began the run did not have."""
+        text = self._settings_file.read_text(encoding="utf-8")
+        missing = ", ".join(missing_settings(text, TrainingSettings))
+        began = f"omnilude {self.state.omnilude}" if self.state.omnilude else "an older omnilude"
+        told = f"{self.folder} was begun by {began}, without {missing}: as by default now"
+        return told if missing else ""
+
+    def settle(self, settings: TrainingSettings) -> None:
+        """The settings that the run has from now on."""
+        self.settings = settings
+        title = f"Settings of a training run of {self._game.name}, as `omnilude train` made them."
+        write_atomically(self._settings_file, write_toml(settings, title).encode())
 
     # --- writing: nothing counts until `commit` ---
 
@@ -173,13 +206,15 @@ class Run:
 
         name = self._name("state", "safetensors")
         contiguous = {key: tensor.detach().contiguous() for key, tensor in tensors.items()}
-        write_atomically(self.folder / name, safetensors.torch.save(contiguous))
+        weights = safetensors.torch.save(contiguous)
+        write_atomically(self.folder / name, weights)
         self.state.learner = name
+        self.state.learner_sha256 = hashlib.sha256(weights).hexdigest()
         os.fsync(self._metrics.fileno())
         self.state.metrics_bytes = self._metrics.tell()
-        write_atomically(
-            self.folder / "state.json", json.dumps(asdict(self.state), indent=1).encode()
-        )
+        document = json.loads(json.dumps(asdict(self.state)))
+        document["checksum"] = checksum(document)
+        write_atomically(self.folder / "state.json", json.dumps(document, indent=1).encode())
         self._remove_unnamed()
 
     # --- reading ---
@@ -187,13 +222,19 @@ class Run:
     def load_tensors(self) -> dict[str, torch.Tensor]:
         import safetensors.torch
 
-        return safetensors.torch.load_file(self.folder / self.state.learner)
+        path, wanted = self.folder / self.state.learner, self.state.learner_sha256
+        with reading(path):
+            weights = path.read_bytes()
+            if wanted and hashlib.sha256(weights).hexdigest() != wanted:
+                raise ValueError("its sha256 is not what state.json says")
+            return safetensors.torch.load(weights)
 
     def load_chunks(self) -> list[Targets]:
         """The chunks of the replay buffer, oldest first."""
         chunks = []
         for chunk in self.state.replay:
-            with np.load(self.folder / chunk["file"], allow_pickle=False) as arrays:
+            path = self.folder / chunk["file"]
+            with reading(path), np.load(path, allow_pickle=False) as arrays:
                 chunks.append(Targets(**arrays))
         return chunks
 
@@ -217,8 +258,8 @@ class Run:
         self._remove_unnamed()
         metrics = self.folder / "metrics.jsonl"
         if metrics.exists() or self.state.metrics_bytes:
-            with metrics.open("ab") as file:
-                file.truncate(self.state.metrics_bytes)
+            with metrics.open("ab") as file:  # which may have been removed, and is then empty
+                file.truncate(min(file.tell(), self.state.metrics_bytes))
 
     def _remove_unnamed(self) -> None:
         named = self.state.files()
@@ -226,7 +267,8 @@ class Run:
             for path in (self.folder / folder).iterdir():
                 # A checkpoint is several files with one stem.
                 name = f"{folder}/{path.name}"
-                if not any(name == one or name.startswith(f"{one}.") for one in named):
+                ours = any(name == one or name.startswith(f"{one}.") for one in named)
+                if not ours and not path.is_dir():  # a run makes no folders in there
                     path.unlink()
 
 
@@ -234,34 +276,43 @@ def is_run(folder: Path) -> bool:
     return (folder / "settings.toml").is_file()
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Whatever goes wrong with a file of a run becomes an error that names the file and why."""
+    try:
+        yield
+    except OmniludeError:
+        raise
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be read: {error.strerror or error}") from error
+    except Exception as error:  # there is no list of all that readers raise over damaged files
+        raise CheckpointError(f"{path} is damaged or cut off: {error}") from error
+
+
 def load_settings(folder: Path) -> TrainingSettings | None:
     """The settings of a run, or None where there is no run."""
     path = folder / "settings.toml"
     if not path.is_file():
         return None
-    return read_toml(path.read_text(encoding="utf-8"), TrainingSettings(), file=str(path))
+    with reading(path):
+        return read_toml(path.read_text(encoding="utf-8"), TrainingSettings(), file=str(path))
 
 
 def load_state(folder: Path) -> RunState | None:
     path = folder / "state.json"
     if not path.is_file():
         return None
-    values = json.loads(path.read_text(encoding="utf-8"))
-    if values.get("format") != FORMAT:
-        raise CheckpointError(
-            f"{path} has format {values.get('format')}, but this version reads {FORMAT}"
-        )
-    known = {one.name for one in fields(RunState)}
-    return RunState(**{name: value for name, value in values.items() if name in known})
-
-
-def newest_checkpoint(folder: Path) -> Path:
-    """The newest checkpoint of a run, for `networks.load_checkpoint`."""
-    state = load_state(folder)
-    kept = [one["file"] for one in state.checkpoints if one["file"]] if state else []
-    if not kept:
-        raise CheckpointError(f"{folder} has no checkpoint yet")
-    return folder / str(kept[-1])
+    with reading(path):
+        values = json.loads(path.read_bytes())
+        if values.get("format") != FORMAT:
+            raise CheckpointError(
+                f"{path} has format {values.get('format')}, but this version reads {FORMAT}"
+            )
+        stored = values.pop("checksum", None)  # older versions wrote none
+        if stored and stored != checksum(values):
+            raise ValueError("its checksum is not that of it")
+        known = {one.name for one in fields(RunState)}
+        return RunState(**{name: value for name, value in values.items() if name in known})
 
 
 def load_metrics(folder: Path) -> list[dict[str, Any]]:
@@ -269,8 +320,9 @@ def load_metrics(folder: Path) -> list[dict[str, Any]]:
     path = folder / "metrics.jsonl"
     if not path.is_file():
         return []
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines[:-1]]
+    with reading(path):
+        lines = path.read_text(encoding="utf-8").split("\n")
+        return [json.loads(line) for line in lines[:-1]]
 
 
 def check_changes(stored: TrainingSettings, given: TrainingSettings, file: Path) -> None:

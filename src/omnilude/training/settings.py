@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from omnilude.errors import SettingsError
-from omnilude.networks.settings import NetworkSettings
+from omnilude.networks.settings import AUTO, NetworkSettings
+from omnilude.search.evaluator import Engine
 from omnilude.search.settings import SearchSettings
 from omnilude.training.options import find_choices
 
@@ -25,6 +26,8 @@ CHANGEABLE = (
     "commit_seconds",
     "checkpoint_minutes",
     "assess_minutes",
+    "assess_games",
+    "assess_simulations",
     "kept_games",
 )
 """What may differ when a run goes on: how long, on which machine, how often it is written down.
@@ -40,7 +43,8 @@ class TrainingSettings:
     positions: int = 0
     """Budget of self-play positions; 0: no limit. The budget that is used up first ends the run."""
     seed: int = 0
-    """Of first weights, self-play and samples. Several workers make a run differ all the same."""
+    """Of first weights, self-play and samples. Runs with the same seed differ all the same: what is
+    timed (budgets, engines, playouts, threads) and the order of workers decide too."""
 
     encoding: Literal["planes", "propositions"] = "planes"
     """What the network sees: fluents laid out as planes (P3), or all propositions (GAZ)."""
@@ -53,7 +57,7 @@ class TrainingSettings:
     """While some cores learn the others go on with self-play; else they all learn."""
     games_per_worker: int = 64
     """Games that a worker plays at once: the size of the batches that are evaluated."""
-    engine: str = "auto"
+    engine: Engine = "auto"
     """What evaluates networks in self-play; 'auto' measures at the start."""
 
     iteration_positions: int = 4096
@@ -88,7 +92,7 @@ class TrainingSettings:
     surprise: bool = True
     """Half of a game's weight goes to the positions whose search surprised the network (KataGo)."""
     augment: bool = True
-    """Show positions under the symmetries that were found in the rules."""
+    """Show positions under symmetries found in the rules that leave the initial one as it is."""
 
     capacity: int = 400_000
     """Positions that the replay buffer holds at most."""
@@ -129,7 +133,7 @@ class TrainingSettings:
     checkpoint_minutes: float = 0.5
     """Time between checkpoints; old ones are thinned out so that about 25 remain."""
     kept_games: int = 5000
-    """Finished games kept in the run folder, the newest."""
+    """Finished games kept in the run folder, the newest; of each commit the first 200 at most."""
     assess_minutes: float = 1.0
     """Time between assessments against fixed opponents; 0: none."""
     assess_games: int = 20
@@ -139,7 +143,7 @@ class TrainingSettings:
 
     search: SearchSettings = field(default_factory=SearchSettings)
     """Of self-play."""
-    network: NetworkSettings = field(default_factory=NetworkSettings)
+    network: NetworkSettings = field(default_factory=lambda: NetworkSettings(preset=AUTO))
 
     def __post_init__(self) -> None:
         for least, names in ((0, _AT_LEAST_0), (1, _AT_LEAST_1)):

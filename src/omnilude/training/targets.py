@@ -52,7 +52,7 @@ class Targets:
 
     states: NDArray[np.uint8]  # [n, bytes]
     finals: NDArray[np.uint8]  # [n, bytes]: the last position of the same game
-    rewards: NDArray[np.float32]  # [n, players]: of the game; the exact value where it is proven
+    rewards: NDArray[np.float32]  # [n, players]: of the game; that of best play where it is solved
     q: NDArray[np.float32]  # [n, players]
     weights: NDArray[np.float32]  # [n]: how often to draw it, beside others; 1 on average
     ended: NDArray[np.bool_]  # [n]: the game was not cut, so that `finals` is its end
@@ -73,8 +73,8 @@ def make_targets(records: GameRecords, layout: PolicyLayout, *, surprise: bool) 
     """What n positions of g games teach.
 
     Positions of reduced searches (playout-cap randomisation) are left out, as in KataGo: their
-    values are worse than others', and they have no policy. A value that the search has proven
-    counts as the result: what play made of it later says nothing new.
+    values are worse than others', and they have no policy. Where the search has solved a position
+    its values count as the result: what play made of it later says nothing new.
     """
     players = len(layout.slots)
     lengths = _lengths(records.game_offsets)  # [g]
@@ -89,7 +89,7 @@ def make_targets(records: GameRecords, layout: PolicyLayout, *, surprise: bool) 
     if surprise:
         weights = weigh_surprise(records.surprise, game_of, kept)
     entry_kept = np.repeat(kept, counts)
-    results = np.where(records.proven[:, None], records.q, records.rewards[game_of])  # [n, players]
+    results = np.where(records.solved[:, None], records.q, records.rewards[game_of])  # [n, players]
     return Targets(
         states=records.states[kept],
         finals=records.final_states[game_of[kept]],

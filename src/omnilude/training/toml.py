@@ -55,6 +55,17 @@ def read_toml(text: str, defaults: T, *, file: str = "settings") -> T:
     return settings
 
 
+def missing_settings(text: str, kind: type) -> list[str]:
+    """The settings that have a default but are not in the text of a settings file."""
+    table = tomllib.loads(text)
+    return [
+        option.name
+        for option in list_options(kind)
+        if option.default is not None
+        and option.name not in (table.get(option.section, {}) if option.section else table)
+    ]
+
+
 def _explain(option: Option) -> str:
     if not option.choices or all(f"'{choice}'" in option.help for choice in option.choices):
         return option.help

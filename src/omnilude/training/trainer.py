@@ -12,11 +12,13 @@ import torch
 
 from omnilude.encoding import make_encoding
 from omnilude.networks import build_network, save_checkpoint
-from omnilude.search.evaluator import CALIBRATION_ROWS
+from omnilude.networks.settings import AUTO
+from omnilude.search.evaluator import CALIBRATION_ROWS, OnnxInt8Evaluator
 from omnilude.training.batches import BatchMaker, usable_symmetries
 from omnilude.training.learner import Learner
 from omnilude.training.loop import Assess
 from omnilude.training.memory import peak_memory
+from omnilude.training.options import change_settings
 from omnilude.training.playouts import SAMPLE, PlayoutWeight, find_playouts
 from omnilude.training.progress import Display, Summary
 from omnilude.training.records import describe_games
@@ -26,7 +28,12 @@ from omnilude.training.run import Run
 from omnilude.training.selfplay import Harvest, Orders, SelfPlay, derive_seed
 from omnilude.training.targets import PolicyLayout, Targets, join_targets, make_targets
 from omnilude.training.threads import PROBED_SECONDS, PROBED_STEPS, ThreadChoice, learning_threads
-from omnilude.training.workers import choose_evaluator, count_cores, make_selfplay
+from omnilude.training.workers import (
+    choose_evaluator,
+    count_cores,
+    find_preset,
+    make_selfplay,
+)
 
 if TYPE_CHECKING:
     from omnilude.games import Game
@@ -36,7 +43,7 @@ FIRST_BATCHES = 8
 LONGEST_SLICE = 10.0
 """Seconds of play or learning after which the trainer looks around."""
 SAVED_GAMES = 200
-"""Finished games of one commit that are written down at most."""
+"""Finished games of one commit that are written down at most, the first ones."""
 
 
 class Trainer:
@@ -50,14 +57,18 @@ class Trainer:
         interrupted: threading.Event,
         started: float,
     ) -> None:
-        self.game, self.run, self.settings = game, run, run.settings
+        self.game, self.run = game, run
         self.assess, self.display, self.interrupted = assess, display, interrupted
+        self.encoding = make_encoding(game, run.settings.encoding)
+        self.layout = PolicyLayout.of(game)
+        if run.settings.network.preset == AUTO:
+            found = find_preset(self.encoding, self.layout.slots, run.settings)
+            run.settle(change_settings(run.settings, {"preset": found}))
         settings, state = run.settings, run.state
+        self.settings = settings
         self.cores = count_cores()
         self._offset = started - state.elapsed  # perf_counter at which the run would have begun
         self._session_start = (state.elapsed, state.positions)
-        self.encoding = make_encoding(game, settings.encoding)
-        self.layout = PolicyLayout.of(game)
         torch.manual_seed(derive_seed(settings.seed) % (1 << 63))
         network = build_network(self.encoding, self.layout.slots, settings.network)
         self.learner = Learner(network, settings)
@@ -84,17 +95,19 @@ class Trainer:
         else:
             self.commit()
         self.evaluator = choose_evaluator(game, self.encoding, self.learner.player, settings)
+        self._playouts = find_playouts(game, self.evaluator, self.learner.player, settings)
+        self.reporter = Reporter(game.name, run, display, self.evaluator.engine)
+        # The last thing that may fail: nobody would end processes that it started.
         self.selfplay: SelfPlay = make_selfplay(
             game,
             self.encoding,
             self.learner.player,
             settings,
-            engine=self.evaluator.engine,
+            # Not what answers now: one in integers gives way, and comes back, from time to time.
+            engine=self.evaluator.engine if settings.engine == "auto" else settings.engine,
             seed=derive_seed(settings.seed, 2, state.session),
             tell=display.tell,
         )
-        self._playouts = find_playouts(game, self.evaluator, self.learner.player, settings)
-        self.reporter = Reporter(game.name, run, display, self.evaluator.engine)
 
     def _restore(self) -> None:
         state = self.run.state
@@ -260,9 +273,10 @@ class Trainer:
         if settings.archive_share and len(self.replay):
             drawn = self.replay.draw(settings.archive_size, self.batches.random)
             orders = replace(orders, starts=self.replay.states(drawn), share=settings.archive_share)
-        if self.evaluator.engine == "onnx-int8" and len(self.replay):
+        if isinstance(self.evaluator, OnnxInt8Evaluator) and len(self.replay):
             drawn = self.replay.draw(CALIBRATION_ROWS, self.batches.random)
-            orders = replace(orders, calibration=self.encoding.encode(self.replay.states(drawn)))
+            self.evaluator.calibration = self.encoding.encode(self.replay.states(drawn))
+            orders = replace(orders, calibration=self.evaluator.calibration)
         return orders
 
     # --- playouts ---

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omnilude.search.evaluator import make_evaluator
+from omnilude.networks.settings import USUAL_PRESET
+from omnilude.search.evaluator import choose_preset, make_evaluator, measure_rate
 from omnilude.training.processes import ProcessSelfPlay, Task
 from omnilude.training.run import rules_text
 from omnilude.training.selfplay import SelfPlay, ThreadedSelfPlay, Worker, random_rows
@@ -23,6 +24,22 @@ if TYPE_CHECKING:
 def count_cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def find_preset(encoding: Encoding, slots: Sequence[int], settings: TrainingSettings) -> str:
+    """What the preset 'auto' stands for on this machine: measured for a moment, unless the game
+    alone decides on the size of the network."""
+    from omnilude.networks import build_network
+
+    if settings.network.family != "residual":
+        return USUAL_PRESET
+
+    def rate(preset: str) -> float:
+        network = build_network(encoding, slots, replace(settings.network, preset=preset))
+        batch = settings.games_per_worker
+        return measure_rate(make_evaluator(network, batch=batch), network, batch)
+
+    return choose_preset(rate)
 
 
 def choose_evaluator(
@@ -54,7 +71,6 @@ def make_selfplay(
     tell: Callable[[str], None] = lambda _: None,
 ) -> SelfPlay:
     """Workers that play with this network; `engine` is that of an evaluator, not 'auto'."""
-    engine = "torch" if engine.startswith("torch") else engine  # wherever PyTorch computes
     workers = settings.workers or count_cores()
     if settings.backend == "processes":
         task = Task(
