@@ -3,15 +3,26 @@
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
+import onnx
 import pytest
 from typer.testing import CliRunner, Result
 
 import omnilude
 from omnilude import benchmarks
-from omnilude.cli import app
+from omnilude.cli import app, learning
+from omnilude.cli.demo import choose_folder
+from omnilude.cli.options import apply_changes
+from omnilude.errors import SettingsError
 from omnilude.rules.library import bundled_games
+from omnilude.training import estimate
+from omnilude.training.baselines import BASELINES, PLAY
+from omnilude.training.run import RunState
+from omnilude.training.settings import TrainingSettings
+from omnilude.training.toml import write_toml
 
 ENDLESS = (
     "(role a) (init p) (legal a go) (<= (next p) (does a go)) (<= terminal (true q)) (goal a 0)"
@@ -156,9 +167,54 @@ def test_train_goes_on_and_keeps_its_settings(trained: Path) -> None:
 
 
 def test_train_refuses_settings_that_make_no_sense(tmp_path: Path) -> None:
-    for wrong, message in (("--family=cnn", "family"), ("--value-mix=2", "between 0 and 1")):
+    for wrong, message in (
+        ("--family=cnn", "family"),
+        ("--value-mix=2", "between 0 and 1"),
+        ("--engine=steam", "onnx-int8"),
+        ("--playout-weight=0.5", "give their number"),
+        ("--baseline=uct", "gaz or p3"),
+    ):
         run_ = ("train", "tic-tac-toe", "--run", str(tmp_path / "x"), wrong)
         assert message in run(*run_, code=1).output
+        assert not (tmp_path / "x").exists()
+
+
+def test_playouts_that_are_given_are_not_found_out() -> None:
+    defaults = TrainingSettings()
+    assert defaults.auto_playouts
+    given = apply_changes(defaults, {"playouts": 8, "playout_weight": 0.25})
+    assert not given.auto_playouts
+    assert (given.search.playouts, given.search.playout_weight) == (8, 0.25)
+    assert apply_changes(defaults, {"playouts": 8, "auto_playouts": True}).auto_playouts
+    assert apply_changes(defaults, {"minutes": 1.0}).auto_playouts
+
+
+def test_train_by_the_settings_of_a_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Path, dict[str, Any]]] = []
+
+    def train_player(console: Any, game: Any, folder: Path, changes: Any, opponents: str) -> None:
+        asked.append((folder, changes))
+        raise SettingsError("enough")
+
+    monkeypatch.setattr(learning, "train_player", train_player)
+    run("train", "tic-tac-toe", "--baseline", "p3", "--simulations", "8", "--augment", code=1)
+    ((folder, changes),) = asked
+    assert folder == Path("runs/tic-tac-toe-p3")
+    settings = apply_changes(TrainingSettings(), changes)
+    assert (settings.network.family, settings.encoding) == ("p3", "planes")
+    assert (settings.search.root, settings.value_loss) == ("puct", "mse")
+    assert settings.search.simulations == 8  # what is given counts
+    assert settings.augment
+    assert BASELINES["gaz"] == {**BASELINES["p3"], "family": "gaz", "encoding": "propositions"}
+
+
+def test_a_baseline_learns_and_plays(tmp_path: Path) -> None:
+    folder = tmp_path / "gaz"
+    options = (*TINY, "--positions", "300", "--assess-minutes", "0")
+    output = run("train", "tic-tac-toe", "--run", str(folder), "--baseline", "gaz", *options).output
+    player = f"{folder}{PLAY['gaz']}"
+    assert f"omnilude match {player}" in output
+    assert "2 games" in run("match", f"{player}:sims=4", "random", "--games", "2").output
 
 
 def test_match_finds_the_game_of_a_run(trained: Path, tmp_path: Path) -> None:
@@ -199,11 +255,32 @@ def test_export(trained: Path, tmp_path: Path) -> None:
     assert file.stat().st_size > 1000
 
 
-def test_encode(tmp_path: Path) -> None:
+def test_export_without_a_file(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("export", str(trained), "--onnx")
+    checkpoint = max((trained / "checkpoints").glob("*.json"))
+    run("export", "--onnx", "--", str(checkpoint))
+    game = omnilude.load("tic-tac-toe")
+    for file in (trained / "player.onnx", tmp_path / f"{checkpoint.stem}.onnx"):
+        metadata = {entry.key: entry.value for entry in onnx.load(file).metadata_props}
+        moves = json.loads(metadata["moves"])
+        assert list(moves) == ["x", "o"]  # in the order of the values
+        assert moves["o"] == [str(game.move("o", slot)) for slot in range(game.slots("o"))]
+    assert "requires" in run("export", str(trained), "--step", code=2).output
+
+
+def test_encode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "new" / "planes.png"
     output = run("encode", "tic-tac-toe", "--png", str(file), "--plies", "3").output
     assert "(cell _ _ x)" in output
     assert file.read_bytes().startswith(b"\x89PNG")
+    monkeypatch.chdir(tmp_path)
+    run("encode", "tic-tac-toe", "--png")
+    (tmp_path / "tic-tac-toe.png").unlink()
+    run("encode", "tic-tac-toe", "--png", "--plies", "3")
+    assert (tmp_path / "tic-tac-toe.png").read_bytes() == file.read_bytes()
     assert "flat" in run("encode", "tic-tac-toe", "--kind", "propositions").output
     assert "planes, propositions" in run("encode", "tic-tac-toe", "--kind", "x", code=1).output
 
@@ -220,6 +297,14 @@ def test_bench_train() -> None:
     assert "A run of 2 minutes will play about" in " ".join(output.split())
 
 
+def test_bench_train_has_a_game_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    def estimate_training(game: omnilude.Game, *_: Any, **__: Any) -> None:
+        raise SettingsError(f"this is {game.name}")
+
+    monkeypatch.setattr(estimate, "estimate_training", estimate_training)
+    assert "this is connect-four" in run("bench", "train", code=1).output
+
+
 def test_demo_trains_plays_and_says_what_to_try(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     options = ("--minutes", "0.05", "--games", "2", "--pause", "0", "--run", str(folder))
@@ -229,6 +314,25 @@ def test_demo_trains_plays_and_says_what_to_try(tmp_path: Path) -> None:
     assert "taught itself" in output
     assert "omnilude check my-game.kif" in output
     assert (folder / "report.html").is_file()
+    assert choose_folder(folder, 0.05, 1) == tmp_path / "demo-2"  # that one is done
+
+
+def test_demo_goes_on_or_takes_the_next_folder(tmp_path: Path) -> None:
+    def write_run(name: str, *, seed: int, elapsed: float) -> None:
+        folder = tmp_path / name
+        folder.mkdir()
+        settings = TrainingSettings(minutes=2.0, seed=seed)
+        (folder / "settings.toml").write_text(write_toml(settings))
+        (folder / "state.json").write_text(json.dumps(asdict(RunState(elapsed=elapsed))))
+
+    demo = tmp_path / "demo"
+    assert choose_folder(demo, 2.0, 1) == demo
+    write_run("demo", seed=1, elapsed=121.0)
+    write_run("demo-2", seed=2, elapsed=60.0)
+    assert choose_folder(demo, 2.0, 2) == tmp_path / "demo-2"  # interrupted
+    assert choose_folder(demo, 2.0, 1) == tmp_path / "demo-3"
+    assert choose_folder(demo, 5.0, 1) == tmp_path / "demo-3"  # longer, and from the beginning
+    assert choose_folder(demo, 0.5, 2) == tmp_path / "demo-3"  # it had more than that
 
 
 def test_bench_writes_its_results(tmp_path: Path) -> None:

@@ -48,7 +48,6 @@ def player(
     *,
     seed: int = 0,
     roles: Sequence[str] = (),
-    threads: int = 1,
     **options: Any,
 ) -> StatePlayer:
     """A player by its spec: "random", "uct:1000", "uct:1s", or a run or checkpoint.
@@ -59,7 +58,7 @@ def player(
     # Imported here: what plays with networks needs PyTorch, which takes seconds.
     from omnilude.arena.single import StatePlayer
 
-    return StatePlayer(spec, game, seed=seed, roles=roles, threads=threads, **options)
+    return StatePlayer(spec, game, seed=seed, roles=roles, **options)
 
 
 __all__ = [

@@ -10,10 +10,11 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from omnilude import benchmarks
-from omnilude.cli.options import apply_changes, with_training_options
+from omnilude.cli.options import BaselineOption, apply_changes, with_training_options
 from omnilude.cli.shared import GameArgument, SeedOption
 from omnilude.errors import SettingsError
 from omnilude.games import load
+from omnilude.training.baselines import find_baseline
 
 DEFAULT = "engine"
 
@@ -60,9 +61,10 @@ def engine(
 @app.command()
 @with_training_options
 def train(
-    game: GameArgument,
+    game: GameArgument = "connect-four",
     seconds: Annotated[float, typer.Option(min=0.1, help="Of each measurement.")] = 3.0,
     processes: Annotated[bool, typer.Option(help="Also try workers as processes.")] = True,
+    baseline: BaselineOption = "",
     *,
     changes: dict[str, Any],
 ) -> None:
@@ -73,7 +75,7 @@ def train(
     from omnilude.training.estimate import estimate_training, print_estimate
     from omnilude.training.settings import TrainingSettings
 
-    settings = apply_changes(TrainingSettings(), changes)
+    settings = apply_changes(TrainingSettings(), {**find_baseline(baseline), **changes})
     loaded = load(game)
     console = Console()
     with console.status("measuring") as status:

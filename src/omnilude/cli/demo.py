@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,7 @@ from omnilude.cli.matches import print_match, show_match
 from omnilude.cli.shared import SeedOption
 from omnilude.games import Game, State, load
 from omnilude.rules.library import bundled_games
+from omnilude.training.run import load_settings, load_state
 
 app = typer.Typer()
 
@@ -38,11 +40,14 @@ def demo(
     minutes: Annotated[float, typer.Option(min=0.01, help="Of training.")] = 2.0,
     games: Annotated[int, typer.Option(min=2, help="Of the match against UCT.")] = 20,
     pause: Annotated[float, typer.Option(min=0, help="Seconds between moves.")] = 0.4,
-    run: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/demo"),
+    run: Annotated[
+        Path, typer.Option(help="Folder of the run; where one is done, the next free.")
+    ] = Path("runs/demo"),
     seed: SeedOption = 1,
 ) -> None:
     """Train Connect Four for two minutes, play a match against UCT, show a game and the plots."""
     console = Console()
+    run = choose_folder(run, minutes, seed)
     path = bundled_games()[GAME]
     start = time.perf_counter()
     game = load(GAME)
@@ -74,6 +79,19 @@ def demo(
     _show_game(console, game, str(run), seed, pause)
     console.rule("What to try next")
     console.print(NEXT.format(name=run, folder=run), highlight=False, soft_wrap=True)
+
+
+def choose_folder(run: Path, minutes: float, seed: int) -> Path:
+    """The folder, if there is no run in it or one to go on with; else RUN-2, and so on."""
+    folders = (run if n == 1 else run.with_name(f"{run.name}-{n}") for n in count(1))
+    return next(folder for folder in folders if _is_open(folder, minutes, seed))
+
+
+def _is_open(folder: Path, minutes: float, seed: int) -> bool:
+    settings, state = load_settings(folder), load_state(folder)
+    if settings is None or state is None:
+        return True
+    return settings.seed == seed and state.elapsed < 60 * min(minutes, settings.minutes)
 
 
 def _show_game(console: Console, game: Game, run: str, seed: int, pause: float) -> None:

@@ -9,10 +9,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from omnilude.cli.options import apply_changes, with_training_options
-from omnilude.cli.shared import GameArgument, SeedOption, make_table
+from omnilude.arena.specs import OPPONENTS
+from omnilude.cli.options import BaselineOption, apply_changes, with_training_options
+from omnilude.cli.shared import FILE, BareCommand, GameArgument, SeedOption, make_table
 from omnilude.errors import SettingsError
 from omnilude.games import Game, State, load
+from omnilude.training.baselines import PLAY, find_baseline
 
 if TYPE_CHECKING:
     from omnilude.training.progress import Summary
@@ -21,16 +23,18 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 RUNS = Path("runs")
-OPPONENTS = "random, uct:100"
 MOST_SYMMETRIES = 12
 """Symmetries described one by one; there may be thousands."""
 
 
-@app.command()
+@app.command(cls=BareCommand)
 def encode(
     game: GameArgument,
     kind: Annotated[str, typer.Option(help="'planes' (P3), or 'propositions' (GAZ).")] = "planes",
-    png: Annotated[Path | None, typer.Option(help="Draw what the network sees here.")] = None,
+    png: Annotated[
+        str | None,
+        typer.Option(metavar=FILE, help="Draw what the network sees; without a file in GAME.png."),
+    ] = None,
     plies: Annotated[int, typer.Option(min=0, help="Random moves before that picture.")] = 0,
     seed: SeedOption = 1,
 ) -> None:
@@ -41,21 +45,24 @@ def encode(
     encoding = make_encoding(loaded, kind)
     console = Console()
     console.print(Text(str(encoding)), soft_wrap=True)
-    if png:
+    if png is not None:
+        file = Path(png or f"{loaded.name}.png")
         state = _play_at_random(loaded, plies, seed)
         try:
-            png.parent.mkdir(parents=True, exist_ok=True)
-            encoding.draw(state.block, png)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            encoding.draw(state.block, file)
         except OSError as error:
-            raise SettingsError(f"cannot write {png}: {error.strerror}") from error
-        console.print(f"drawn after {plies} moves: {png}", highlight=False)
+            raise SettingsError(f"cannot write {file}: {error.strerror}") from error
+        console.print(f"drawn after {plies} moves: {file}", highlight=False)
 
 
 @app.command()
 def symmetries(game: GameArgument) -> None:
     """Find the symmetries of a game: ways to exchange cells, pieces and roles that change nothing.
 
-    They are found in the rules, none is declared. Training shows positions in all of them.
+    They are found in the rules, none is declared. Training shows positions under those that leave
+    the initial position as it is; of roles that move at the same time it exchanges only such as the
+    initial position tells apart.
     """
     from omnilude.games.symmetry import find_symmetries
 
@@ -97,9 +104,10 @@ def train(
             help="Name of the run (its folder in runs/), or a path.", show_default="that of GAME"
         ),
     ] = "",
+    baseline: BaselineOption = "",
     opponents: Annotated[
         str, typer.Option(help="Fixed opponents that show the strength; '' for none.")
-    ] = OPPONENTS,
+    ] = ", ".join(OPPONENTS),
     *,
     changes: dict[str, Any],
 ) -> None:
@@ -112,39 +120,50 @@ def train(
 
     loaded = load(game)
     check_encodable(loaded)  # before anything is written
-    folder = find_folder(run or loaded.name)
+    changes = {**find_baseline(baseline), **changes}
+    folder = find_folder(run or (f"{loaded.name}-{baseline}" if baseline else loaded.name))
     console = Console()
     summary = train_player(console, loaded, folder, changes, opponents)
     print_summary(console, summary)
     console.print("\nWhat to try next", style="bold")
     name = summary.folder
     console.print(
-        f"omnilude match {name} uct:1000   play against UCT\n"
+        f"omnilude match {name}{PLAY.get(baseline, '')} uct:1000   play against UCT\n"
         f"omnilude rate {name}             the strength of its checkpoints over time\n"
-        f"omnilude export {name} --onnx player.onnx   the network for other programs",
+        f"omnilude export {name} --onnx    the network for other programs",
         highlight=False,
         soft_wrap=True,
     )
 
 
-@app.command()
+@app.command(cls=BareCommand)
 def export(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run, or one of its checkpoints.")],
-    onnx: Annotated[Path, typer.Option(help="The file to write.")],
+    onnx: Annotated[
+        str,
+        typer.Option(
+            metavar=FILE,
+            help="The file to write; without one player.onnx in the folder of the run.",
+        ),
+    ],
     step: Annotated[int | None, typer.Option(help="A checkpoint of the run; else newest.")] = None,
 ) -> None:
     """Write the network of a run as ONNX, which describes its own input and output."""
-    from omnilude.arena.specs import find_checkpoint
+    from omnilude.arena.specs import find_checkpoint, find_game
     from omnilude.networks import export_onnx, load_checkpoint
 
     path = find_folder(run)
-    checkpoint = load_checkpoint(find_checkpoint(path, step))
-    facts = {"game": checkpoint.game, "step": checkpoint.step}
+    game = find_game(str(path)) or find_game(str(path.parent.parent))  # that of a checkpoint
+    checkpoint = load_checkpoint(find_checkpoint(path, step), game)
+    facts: dict[str, Any] = {"game": checkpoint.game, "step": checkpoint.step}
+    if game is not None:
+        facts["moves"] = name_moves(game)
+    file = Path(onnx or (path / "player.onnx" if path.is_dir() else f"{path.stem}.onnx"))
     try:
-        onnx.parent.mkdir(parents=True, exist_ok=True)
-        written = export_onnx(checkpoint.network, onnx, metadata=facts)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        written = export_onnx(checkpoint.network, file, metadata=facts)
     except OSError as error:
-        raise SettingsError(f"cannot write {onnx}: {error.strerror}") from error
+        raise SettingsError(f"cannot write {file}: {error.strerror}") from error
     network = checkpoint.network
     Console().print(
         f"{written}: {checkpoint.game}, step {checkpoint.step}, "
@@ -155,6 +174,14 @@ def export(
         soft_wrap=True,
         markup=False,
     )
+
+
+def name_moves(game: Game) -> dict[str, list[str]]:
+    """What the slots of each player mean, in the order of a policy."""
+    return {
+        game.roles[player]: [str(game.move(player, slot)) for slot in range(game.slots(player))]
+        for player in game.players
+    }
 
 
 def find_folder(run: str) -> Path:

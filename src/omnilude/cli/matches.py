@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from omnilude.arena.match import MatchSettings, play_match
 from omnilude.arena.players import Player
 from omnilude.arena.results import MatchResult, write_json
-from omnilude.arena.specs import find_game, make_player
+from omnilude.arena.specs import ANCHORS, find_game, make_player
 from omnilude.cli.learning import find_folder
 from omnilude.cli.shared import SeedOption, ThreadsOption, make_table
 from omnilude.errors import SettingsError
@@ -82,7 +82,7 @@ def rate(
     sims: Annotated[int, typer.Option(min=0, help="Simulations a move; 0: policy alone.")] = 32,
     anchors: Annotated[
         str, typer.Option(help="Fixed players; the first has rating 0.")
-    ] = "random, uct:100, uct:1000",
+    ] = ", ".join(ANCHORS),
     seed: SeedOption = 0,
     threads: ThreadsOption = 0,
 ) -> None:

@@ -9,10 +9,20 @@ from typing import Annotated, Any
 
 import typer
 
+from omnilude.errors import SettingsError
+from omnilude.training.baselines import BASELINES
 from omnilude.training.options import Option, change_settings, list_options
 from omnilude.training.settings import TrainingSettings
 
 PANELS = {"": "Training", "search": "Search in self-play", "network": "Network"}
+BaselineOption = Annotated[
+    str,
+    typer.Option(
+        metavar="|".join(BASELINES),
+        help="Learn as published players do; options that are given count all the same.",
+        show_default="ours",
+    ),
+]
 
 
 def with_training_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -37,7 +47,13 @@ def with_training_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def apply_changes(settings: TrainingSettings, changes: dict[str, Any]) -> TrainingSettings:
-    return change_settings(settings, changes)
+    """Settings with what was given on the command line."""
+    if changes.keys() & {"playouts", "playout_weight"}:  # what is given need not be found out
+        changes = {"auto_playouts": False, **changes}
+    changed = change_settings(settings, changes)
+    if "playout_weight" in changes and not (changed.auto_playouts or changed.search.playouts):
+        raise SettingsError("playout_weight says nothing without playouts: give their number too")
+    return changed
 
 
 def _make_parameter(option: Option) -> inspect.Parameter:

@@ -22,7 +22,6 @@ from omnilude.cli.shared import (
     GameArgument,
     RulesetOption,
     SeedOption,
-    format_percent,
     make_table,
     read_choices,
 )
@@ -30,7 +29,13 @@ from omnilude.games import Game, load
 from omnilude.games.perft import perft as count_sequences
 from omnilude.games.perft import perft_ends
 from omnilude.games.settings import LoadSettings
-from omnilude.games.statistics import MAX_LENGTH, Statistics, collect_statistics, measure_speed
+from omnilude.games.statistics import (
+    MAX_LENGTH,
+    Statistics,
+    collect_statistics,
+    format_percent,
+    measure_speed,
+)
 from omnilude.games.survey import survey_game
 from omnilude.rules.library import bundled_games
 
@@ -235,12 +240,12 @@ def collect(
 
 def print_statistics(console: Console, game: Game, result: Statistics) -> None:
     title = f"{game.name}: {result.playouts:,} random playouts, seed {result.seed}"
-    rewards = make_table(title, ["role", "mean reward"], ["share of each goal, 95 % interval"])
+    rewards = make_table(title, ["role", "mean reward"], ["share of each goal, %, 95 % interval"])
     moves = make_table("", ["role", "mean moves", "branching factor", "has a choice"])
     for role in result.roles:
         often = sorted(role.goals, key=lambda value: -role.goals[value].value)[:MOST_GOALS]
         goals = [
-            f"{value:>3}: {format_percent(role.goals[value])}"
+            f"{value:>3}: {format_percent(role.goals[value], 2)}".replace("[", "\\[")  # no markup
             for value in sorted(often, reverse=True)
         ]
         if len(role.goals) > MOST_GOALS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,10 +12,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from omnilude.errors import OmniludeError, RulesError, SettingsError
-from omnilude.games.statistics import Estimate
 
 
 class ErrorGroup(TyperGroup):
@@ -26,6 +26,25 @@ class ErrorGroup(TyperGroup):
         except OmniludeError as error:
             _print_error(error)
             raise typer.Exit(1) from error
+
+
+FILE = "[FILE]"
+"""The metavar of options that may stand without a value, in a `BareCommand`."""
+
+
+class BareCommand(TyperCommand):
+    """A command whose options for files may stand without one, and are the empty text then.
+
+    Typer knows options with a value and flags, but none that can be both.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        bare = {name for option in self.params if option.metavar == FILE for name in option.opts}
+        args = [
+            f"{arg}=" if arg in bare and after.startswith("-") else arg
+            for arg, after in pairwise([*args, "-"])
+        ]
+        return super().parse_args(ctx, args)
 
 
 GameArgument = Annotated[
@@ -89,11 +108,6 @@ def make_table(title: str, columns: Sequence[str], texts: Sequence[str] = ()) ->
     for column in texts:
         table.add_column(column)
     return table
-
-
-def format_percent(share: Estimate) -> str:
-    value, low, high = (100 * x for x in (share.value, share.low, share.high))
-    return f"{value:5.2f} % \\[{low:.2f}, {high:.2f}]"  # the bracket is no markup
 
 
 def _print_error(error: OmniludeError) -> None:

@@ -199,10 +199,12 @@ class Game:
 class State:
     """An immutable view of one state."""
 
-    __slots__ = ("__dict__", "_block", "game")
+    __slots__ = ("__dict__", "_block", "game", "ply")
 
-    def __init__(self, game: Game, block: NDArray[np.uint8]) -> None:
+    def __init__(self, game: Game, block: NDArray[np.uint8], ply: int = 0) -> None:
         self.game = game
+        self.ply = ply
+        """Joint moves made before, as far as is known; states that differ in it alone are equal."""
         self._block = block
         block.flags.writeable = False
 
@@ -251,7 +253,7 @@ class State:
             slots[0, number] = slot
         block = self._block.copy()
         self.game.advance(block, slots)
-        return State(self.game, block)
+        return State(self.game, block, self.ply + 1)
 
     @property
     def facts(self) -> list[str]:

@@ -133,7 +133,7 @@ def measure_speed(
         count *= 2 if taken > seconds / 64 else 8
 
 
-def wilson(successes: int, trials: int) -> Estimate:
+def wilson(successes: float, trials: float) -> Estimate:
     """A share with its Wilson score interval: honest also near 0 and 1, unlike the normal one."""
     if not trials:
         return Estimate(math.nan, 0.0, 1.0)
@@ -142,6 +142,14 @@ def wilson(successes: int, trials: int) -> Estimate:
     centre = (share + weight / 2) / (1 + weight)
     half = Z95 * math.sqrt(share * (1 - share) / trials + weight / trials / 4) / (1 + weight)
     return Estimate(share, max(0.0, centre - half), min(1.0, centre + half))
+
+
+def format_percent(share: Estimate, digits: int = 1) -> str:
+    """A share and its interval: 87.0 [79.0, 92.2]."""
+    value, low, high = (
+        f"{100 * number:.{digits}f}" for number in (share.value, share.low, share.high)
+    )
+    return f"{value} [{low}, {high}]"
 
 
 def estimate_mean(values: Sequence[float], counts: Sequence[int]) -> Estimate:
