@@ -140,7 +140,11 @@ def _read_board(clause: Clause) -> tuple[str, Graph, list[Clause]]:
             raise unsupported("largeStack: in (mancalaBoard …)", a.place)
         a.finish()
         name = describe(store) if store is not None else "Outer"
-        return "Vertex", _mancala(rows, columns, name, whole(number) if number else 2, a), tracks
+        try:
+            graph = _mancala(rows, columns, name, whole(number) if number else 2, a)
+        except OverflowError as error:
+            raise a.error(str(error)) from error
+        return "Vertex", graph, tracks
     if clause.keyword == "surakartaBoard":
         node = a.take()
         a.take_label("loops")
