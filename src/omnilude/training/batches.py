@@ -131,9 +131,9 @@ def usable_symmetries(game: Game) -> tuple[Symmetry, ...]:
     roles are exchanged if the initial position tells them apart, and the same ones choose in it
     (hunters at two places); else it is another who begins, and positions that never occur.
     """
-    initial = game.initial_states(1)
+    initial, found = game.initial_states(1), find_symmetries(game)
     choosing = _choosers(game, initial)
-    simultaneous = _is_simultaneous(game)
+    simultaneous = any(map(_exchanges, found)) and _is_simultaneous(game)
 
     def usable(symmetry: Symmetry) -> bool:
         image = symmetry.apply_states(initial)
@@ -142,7 +142,7 @@ def usable_symmetries(game: Game) -> tuple[Symmetry, ...]:
             return fixed
         return not fixed and _choosers(game, image) == choosing
 
-    return tuple(s for s in find_symmetries(game) if usable(s))
+    return tuple(s for s in found if usable(s))
 
 
 def _choosers(game: Game, states: NDArray[np.uint8]) -> list[int]:
