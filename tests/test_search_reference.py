@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from omnilude import load
 from omnilude.games import Game, State
+from omnilude.games.loading import load_text
 from omnilude.search.pool import SearchPool
 from omnilude.search.reference import WORD, RandomStream, ReferenceSearch, considered_visits
 from omnilude.search.settings import SearchSettings
@@ -194,3 +195,45 @@ def test_players_that_choose_at_once_do_not_go_in_step() -> None:
     root = ReferenceSearch(game, evaluate, SearchSettings(simulations=64)).search(state)
     assert {len(edges) for edges in root.choices.values()} == {2}
     assert len(root.children) == 8
+
+
+PENNIES = """
+(role even) (role odd) (init (turn 1)) (next (turn 2))
+(<= (legal ?r (show ?c)) (role ?r) (coin ?c)) (coin heads) (coin tails)
+(<= (next (shown ?r ?c)) (does ?r (show ?c)))
+(<= terminal (true (turn 2)))
+(<= same (true (shown even ?c)) (true (shown odd ?c)))
+(<= (goal even 100) same) (<= (goal even 0) (not same))
+(<= (goal odd 0) same) (<= (goal odd 100) (not same))
+"""
+
+
+def test_moves_at_once_are_explored_against_what_the_others_mean_to_do() -> None:
+    """One who is sure to show heads is explored all the same, but what it tries in its turns does
+    not count in the values of the other's moves."""
+    game = load_text(PENNIES, name="pennies")
+    sure = [30.0 if str(game.move(0, slot)) == "(show heads)" else 0.0 for slot in range(2)]
+    search = SearchSettings(simulations=40, c_scale=0, temperature=0, final_temperature=0)
+    logits = np.array([*sure, 0, 0], dtype=np.float32)
+
+    def evaluate(_: State) -> tuple[np.ndarray, np.ndarray]:
+        return logits, np.full(2, 0.5, dtype=np.float32)
+
+    root = ReferenceSearch(game, evaluate, search).search(game.initial())
+    even, odd = root.choices[0], root.choices[1]
+    assert sorted(edge.visits for edge in even) == [10, 10]
+    assert sorted(edge.visits for edge in odd) == [10, 10]
+    q = {str(game.move(1, edge.slot)): float(edge.sum) / edge.visits for edge in odd}
+    assert q == {"(show heads)": 0.0, "(show tails)": 1.0}
+
+
+@settings(deadline=None)
+@given(st.integers(1, 40), st.integers(0, 3))
+def test_players_that_choose_at_once_take_turns_at_exploring(simulations: int, seed: int) -> None:
+    game = loaded("tower")
+    evaluator = HashEvaluator(game, salt=seed)
+    analysis = make_pool(game, SearchSettings(simulations=simulations), seed=seed).analyse(
+        game.initial().block, evaluator
+    )
+    visits = np.add.reduceat(analysis.visits, analysis.offsets[:-1].astype(int))
+    assert visits.tolist() == [(simulations + 2 - place) // 3 for place in range(3)]

@@ -10,10 +10,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from omnilude import load
+from omnilude.arena.specs import explain_spec
 from omnilude.networks import NetworkSettings
 from omnilude.search.settings import SearchSettings
 from omnilude.training.loop import train
-from omnilude.training.playouts import COUNTS, TRUST, PlayoutWeight, choose_playouts
+from omnilude.training.playouts import (
+    AT_ONCE,
+    COUNTS,
+    TRUST,
+    PlayoutWeight,
+    choose_playouts,
+    least_share,
+)
 from omnilude.training.run import load_metrics, load_state
 from omnilude.training.settings import TrainingSettings
 
@@ -77,9 +85,13 @@ def test_playouts_are_as_many_as_cost_little() -> None:
     assert choose_playouts(game, rows_per_second=1e12, batch=16, max_length=1000) == 0
 
 
-@pytest.mark.parametrize("auto", [True, False])
-def test_a_run_finds_and_keeps_its_weight(tmp_path: Path, auto: bool) -> None:
-    settings = TrainingSettings(
+def test_players_who_choose_at_once_keep_listening_to_playouts() -> None:
+    assert least_share(load("pacman-3p")) == least_share(load("tower")) == AT_ONCE
+    assert least_share(load("connect-four-3p")) == least_share(load("race-dice")) == 0
+
+
+def tiny_settings(auto: bool) -> TrainingSettings:
+    return TrainingSettings(
         minutes=0.0,
         positions=1200,
         workers=1,
@@ -92,7 +104,11 @@ def test_a_run_finds_and_keeps_its_weight(tmp_path: Path, auto: bool) -> None:
         network=NetworkSettings(preset="tiny"),
         search=SearchSettings(simulations=8),
     )
-    train(load("tic-tac-toe"), tmp_path / "run", settings)
+
+
+@pytest.mark.parametrize("auto", [True, False])
+def test_a_run_finds_and_keeps_its_weight(tmp_path: Path, auto: bool) -> None:
+    train(load("tic-tac-toe"), tmp_path / "run", tiny_settings(auto))
     state, metrics = load_state(tmp_path / "run"), load_metrics(tmp_path / "run")
     assert state is not None
     if not auto:
@@ -104,3 +120,16 @@ def test_a_run_finds_and_keeps_its_weight(tmp_path: Path, auto: bool) -> None:
     assert all(0 <= weight <= 1 for weight in weights)
     assert PlayoutWeight(state.playouts).share == pytest.approx(weights[-1], abs=1e-4)
     assert state.checkpoints[-1]["playouts"] == metrics[-1]["playouts"]
+
+
+def test_their_least_share_counts_in_a_run_and_in_its_player(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that would find them worthless, in a game of choices at the same time."""
+    monkeypatch.setattr(PlayoutWeight, "share", 0.0)
+    train(load("tower"), tmp_path / "run", tiny_settings(auto=True))
+    metrics = load_metrics(tmp_path / "run")
+    assert {line["playout_weight"] for line in metrics} == {AT_ONCE}
+    told = explain_spec(str(tmp_path / "run"))
+    assert told["search"]["playout_weight"] == AT_ONCE
+    assert told["search"]["playouts"] == metrics[-1]["playouts"] > 0

@@ -194,7 +194,7 @@ bool SearchPool::advance_tree(Slot& slot) {
                         continue;
                     }
                 }
-                slot.tree.start();
+                slot.tree.start(exploring_choice(slot.tree, settings_));
                 slot.phase = Phase::Walk;
                 break;
             case Phase::Walk:

@@ -115,10 +115,10 @@ uint32_t select_gumbel_root(const Tree& tree, const Choice& choice, const RootPl
     });
 }
 
-// Where several players choose at once, each draws from its improved policy. Were each to take
-// what its schedule says, all would go through their moves in step: like players would meet only
-// each other's like moves, and a move's value would be that of one joint move instead of a mean
-// over what the others do.
+// Where several players choose at once, each draws from its improved policy, unless it explores the
+// root. Were each to take what its schedule says, all would go through their moves in step: like
+// players would meet only each other's like moves, and a move's value would be that of one joint
+// move instead of a mean over what the others do.
 uint32_t draw_improved(const Tree& tree, uint32_t n, const Choice& choice,
                        const SearchSettings& settings, RandomStream& random,
                        std::vector<float>& scratch) {
@@ -164,9 +164,23 @@ std::vector<uint32_t> considered_visits(uint32_t considered, uint32_t simulation
     return turns;
 }
 
+uint32_t exploring_choice(const Tree& tree, const SearchSettings& settings) {
+    const uint32_t players = tree.choosing_players(0);
+    if (settings.rule != SearchSettings::Rule::Gumbel || players < 2) return every_choice;
+    if (!tree.node(0).evaluated) return every_choice;
+    uint32_t turn = (tree.node(0).visits - 1) % players, number = 0;
+    for (const Choice& choice : tree.choices(0)) {
+        if (choice.player >= 0 && turn-- == 0) break;
+        ++number;
+    }
+    return number;
+}
+
 void plan_root(Tree& tree, const SearchSettings& settings, RandomStream& random, RootPlan& plan) {
     const auto choices = tree.choices(0);
     plan.roles.resize(choices.size());
+    const uint32_t players = tree.choosing_players(0);
+    uint32_t place = 0;  // of a player among those who take turns at exploring
     for (size_t c = 0; c < choices.size(); ++c) {
         if (choices[c].player < 0) continue;
         RootPlan::Role& role = plan.roles[c];
@@ -177,8 +191,9 @@ void plan_root(Tree& tree, const SearchSettings& settings, RandomStream& random,
             for (float& g : role.gumbel)
                 g = scale > 0 ? scale * static_cast<float>(random.gumbel()) : 0;
             const uint32_t considered = std::min(settings.considered, choices[c].count);
-            if (role.considered != considered || role.turns.size() != plan.simulations) {
-                role.turns = considered_visits(considered, plan.simulations);
+            const uint32_t share = (plan.simulations + players - 1 - place++) / players;
+            if (role.considered != considered || role.turns.size() != share) {
+                role.turns = considered_visits(considered, share);
                 role.considered = considered;
             }
         } else if (plan.noisy && settings.noise_fraction > 0) {
@@ -206,11 +221,12 @@ uint32_t select_edge(const Tree& tree, uint32_t n, const Choice& choice, const R
         case SearchSettings::Rule::Gumbel:
             break;
     }
-    if (tree.choosing_players(n) > 1)
-        return draw_improved(tree, n, choice, settings, random, scratch);
-    if (n != 0) return select_gumbel(tree, n, choice, settings, scratch);
-    const auto number = static_cast<size_t>(&choice - tree.choices(0).data());
-    return select_gumbel_root(tree, choice, plan.roles[number], settings, scratch);
+    const auto number = static_cast<size_t>(&choice - tree.choices(n).data());
+    const bool together = tree.choosing_players(n) > 1;
+    if (n == 0 && (!together || number == tree.counted()))
+        return select_gumbel_root(tree, choice, plan.roles[number], settings, scratch);
+    return together ? draw_improved(tree, n, choice, settings, random, scratch)
+                    : select_gumbel(tree, n, choice, settings, scratch);
 }
 
 uint32_t choose_edge(const Tree& tree, size_t number, const RootPlan& plan,
@@ -235,16 +251,14 @@ uint32_t choose_edge(const Tree& tree, size_t number, const RootPlan& plan,
         return alone && tree.solved(0, edge) && tree.value(0, choice, edge) <= 1e-6f;
     };
     if (settings.rule == SearchSettings::Rule::Gumbel) {
-        // Halving leaves the best with most visits; where moves were drawn, visits say less.
-        const bool drawn = tree.choosing_players(0) > 1;
+        // Halving leaves the best with most visits.
         uint32_t most = 0;
         for (const Edge& edge : edges)
             if (!lost(edge)) most = std::max(most, edge.visits);
         improved_logits(tree, 0, choice, settings, scratch);
         return best_edge(edges.size(), [&](uint32_t i) {
             if (lost(edges[i])) return -1e30f;
-            const bool left = drawn || edges[i].visits == most;
-            return left ? scratch[i] + plan.roles[number].gumbel[i] : -1e20f;
+            return edges[i].visits == most ? scratch[i] + plan.roles[number].gumbel[i] : -1e20f;
         });
     }
     const float temperature =

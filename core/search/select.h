@@ -20,6 +20,12 @@ struct RootPlan {
     uint32_t simulations = 0;
 };
 
+// Where several players choose at the root, they take turns at exploring it: which choice the next
+// walk explores. The others draw from their improved policies meanwhile, and the walk tells nothing
+// of their moves: a move is worth what it brings against what the others mean to do, not against
+// what they try. Elsewhere, and by the other rules, every walk counts for all.
+uint32_t exploring_choice(const Tree& tree, const SearchSettings& settings);
+
 // Draws the noise of a search of the root, which must be evaluated.
 void plan_root(Tree& tree, const SearchSettings& settings, RandomStream& random, RootPlan& plan);
 

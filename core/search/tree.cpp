@@ -101,10 +101,11 @@ void Tree::evaluate(uint32_t n, const float* values) {
     nodes_[n].ended = nodes_[n].limit;
 }
 
-void Tree::start() {
+void Tree::start(uint32_t counted) {
     path_.clear();
     path_edges_.clear();
     current_ = 0;
+    counted_ = counted;
 }
 
 void Tree::attach(const uint8_t* state, const Description& description, size_t row,
@@ -132,8 +133,12 @@ void Tree::back_up(const float* values, bool solver) {
     for (const Passed& passed : path_) {
         count(passed.node);
         size_t at = passed.first_edge;
+        // The root is first on every path, so its edges are too.
+        const bool all = passed.node != 0 || counted_ == every_choice;
         for (const Choice& choice : choices(passed.node)) {
+            const bool counts = all || at == counted_ || choice.player < 0;
             Edge& edge = edges_[path_edges_[at++]];
+            if (!counts) continue;
             ++edge.visits;
             if (choice.player >= 0) edge.sum += values[choice.player];
         }

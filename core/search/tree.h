@@ -21,6 +21,7 @@
 namespace omnilude {
 
 constexpr uint32_t no_node = UINT32_MAX;
+constexpr uint32_t every_choice = UINT32_MAX;
 
 // What the trees of a game have in common.
 struct Shape {
@@ -110,9 +111,11 @@ class Tree {
     void evaluate(uint32_t n, const float* values);
 
     // A walk: `start`, then `descend` until it says Leaf or Settled; on NewChild the caller makes
-    // the child with `attach` and goes on descending. `back_up` ends it.
+    // the child with `attach` and goes on descending. `back_up` ends it. At the root the walk counts
+    // for the edges of all choices, or of the one with the number `counted`.
     enum class Stop { NewChild, Leaf, Settled };
-    void start();
+    void start(uint32_t counted = every_choice);
+    uint32_t counted() const { return counted_; }
     template <class Select>
     Stop descend(Select&& select);
     const int32_t* joint_move() const { return moves_.data(); }
@@ -155,7 +158,7 @@ class Tree {
     std::vector<int32_t> moves_;
     std::vector<float> solve_values_;  // scratch
     uint64_t joint_ = 0;
-    uint32_t current_ = 0;
+    uint32_t current_ = 0, counted_ = every_choice;
 };
 
 // `select(node, choice)` gives the number of the chosen edge within the choice.

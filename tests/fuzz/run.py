@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import multiprocessing
+import os
 import sys
 import time
 from collections import Counter
@@ -21,8 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fuzz.mutate import SUFFIXES, mutate, seed_sheets
 
-SLOWEST = 5.0  # seconds that one input may take
-HANGING = 60.0  # seconds after which a worker is given up
+# Seconds of the processor's time, so that a busy machine is no finding.
+SLOWEST = 5.0  # that one input may take
+HANGING = 60.0  # after which a worker is given up; or after STUCK seconds by the clock
+STUCK = 1800.0
 CHUNK = 50  # inputs a worker takes at a time
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "fuzz"
 
@@ -42,18 +45,27 @@ def work(pipe: Connection, sheets: Sequence[str], language: str) -> None:
     while (seeds := pipe.recv()) is not None:
         for seed in seeds:
             pipe.send(("begin", seed, ""))
-            start = time.perf_counter()
+            start = time.process_time()
             try:
                 outcome = try_input(mutate(sheets, seed, language), seed, language)
             except BaseException as error:
                 pipe.send(("finding", seed, f"{type(error).__name__}: {error}"))
                 continue
-            seconds = time.perf_counter() - start
+            seconds = time.process_time() - start
             if seconds > SLOWEST:
                 pipe.send(("finding", seed, f"took {seconds:.1f} s"))
             else:
                 pipe.send(("end", seed, outcome))
         pipe.send(("idle", 0, ""))
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has used so far; 0 if it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Worker:
@@ -74,12 +86,21 @@ class Worker:
         self.process.start()
         other.close()
         self.current: int | None = None
-        self.since = time.monotonic()
 
     def give(self, seeds: list[int]) -> None:
         self.todo = list(seeds)
-        self.since = time.monotonic()
         self.pipe.send(seeds)
+
+    def begin(self, seed: int) -> None:
+        self.current = seed
+        self.since = time.monotonic()
+        self.used = processor_seconds(self.process.pid or 0)
+
+    def hangs(self) -> bool:
+        if self.current is None or time.monotonic() - self.since < HANGING:
+            return False
+        used = processor_seconds(self.process.pid or 0) - self.used
+        return used > HANGING or time.monotonic() - self.since > STUCK
 
     def restart(self) -> str:
         """Why it had to be; what it had not done yet is given to the new process."""
@@ -138,7 +159,7 @@ def run(
                     found(number, worker.restart())
                     continue
                 if event == "begin":
-                    worker.current, worker.since = number, time.monotonic()
+                    worker.begin(number)
                     continue
                 if event == "idle":
                     if queue:
@@ -159,9 +180,8 @@ def run(
                     rate = report.inputs / (time.monotonic() - start)
                     print(f"{report.inputs} inputs, {rate:.0f} a second, "
                           f"{len(report.findings)} findings", flush=True)  # fmt: skip
-            elif worker.current is not None and time.monotonic() - worker.since > HANGING:
-                number = worker.current
-                found(number, worker.restart())
+            elif worker.hangs():
+                found(worker.current, worker.restart())
     return report
 
 

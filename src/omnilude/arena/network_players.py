@@ -14,7 +14,7 @@ from omnilude.arena.chance import count_legal
 from omnilude.arena.players import Positions, draw_moves, join_analyses
 from omnilude.arena.timing import fit_count
 from omnilude.games import Game
-from omnilude.games.survey import survey_game
+from omnilude.games.survey import choose_at_once
 from omnilude.search.evaluator import make_evaluator
 from omnilude.search.pool import Analysis, SearchPool
 from omnilude.search.settings import SearchSettings
@@ -85,8 +85,7 @@ class SearchPlayer:
         if settings.root == "puct":
             return True
         # Where players choose at the same time, Gumbel's walks draw their moves.
-        survey = survey_game(self.game, playouts=16, max_length=200, seconds=float("inf"))
-        return not survey.simultaneous
+        return not choose_at_once(self.game)
 
     def choose(self, positions: Positions) -> NDArray[np.int32]:
         return self.analyse(positions).moves

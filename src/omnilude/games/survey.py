@@ -86,6 +86,14 @@ def survey_game(
     )
 
 
+def choose_at_once(game: Game) -> bool:
+    """Whether players choose at the same time somewhere in random play.
+
+    Bounded by plies, not by time: what a run learns should not depend on the machine.
+    """
+    return survey_game(game, playouts=16, max_length=200, seconds=float("inf")).simultaneous
+
+
 def _name_kind(game: Game, players: int, simultaneous: bool, hidden: bool) -> str:
     words = ["single player" if players == 1 else "simultaneous" if simultaneous else "turn-taking"]
     if any(game.chance):

@@ -135,10 +135,9 @@ class ReferenceSearch:
         state, ply = self.game.initial(), 0
         self.root = self._node(state, ply)
         while not self.root.ended and ply < self.settings.max_length:
-            if any(role in self.player_of for role in self.root.choices):
+            if self._choosing(self.root):
                 full = self._search(self.settings.full_fraction)
-                choosing = [role for role in self.root.choices if role in self.player_of]
-                policies = {role: self.policy(role) for role in choosing}
+                policies = {role: self.policy(role) for role in self._choosing(self.root)}
                 values, moves = self.values(), self.choose()
                 position = Position(state, policies, values, moves, full, self.root.solved)
                 positions.append(position)
@@ -213,10 +212,9 @@ class ReferenceSearch:
             for i in range(len(edges))
         ]
         if s.root == "gumbel":
-            drawn = sum(role in self.player_of for role in root.choices) > 1
             most = max((e.visits for i, e in enumerate(edges) if not lost[i]), default=0)
             improved = self._improved_logits(root, role)
-            left = [not lost[i] and (drawn or e.visits == most) for i, e in enumerate(edges)]
+            left = [not lost[i] and e.visits == most for i, e in enumerate(edges)]
             scores = [
                 improved[i] + self.gumbel[role][i] if left[i] else -1e30 if lost[i] else -1e20
                 for i in range(len(edges))
@@ -274,6 +272,16 @@ class ReferenceSearch:
             self._walk(root)
         return self.full
 
+    def _explorer(self) -> int | None:
+        """Whose moves at the root a walk explores, and counts for, where several choose at once."""
+        choosing = self._choosing(self.root)
+        if self.settings.root != "gumbel" or len(choosing) < 2:
+            return None
+        return choosing[(self.root.visits - 1) % len(choosing)]
+
+    def _choosing(self, node: Node) -> list[int]:
+        return [role for role in node.choices if role in self.player_of]
+
     def _keep(self, state: State, ply: int) -> Node | None:
         """A node of the tree that holds this state, made a root: at this ply, or nearest to it."""
         if not self.settings.reuse or self.settings.root == "gumbel":
@@ -308,13 +316,14 @@ class ReferenceSearch:
     def _walk(self, node: Node) -> Any:
         """One simulation from here; returns the values that it found."""
         limit = node.ply >= self.settings.max_length and node is not self.root
-        passing = not limit and not any(role in self.player_of for role in node.choices)
+        passing = not limit and not self._choosing(node)
         if node.solved or (limit and node.evaluated):
             values = np.array([node.mean(p) for p in range(len(node.values))], dtype=F)
         elif not passing and not node.evaluated:
             values = self._evaluate(node)
         else:
-            numbers = tuple(self._select(node, role) for role in node.choices)
+            explorer = self._explorer() if node is self.root else None
+            numbers = tuple(self._select(node, role, explorer) for role in node.choices)
             if numbers not in node.children:
                 moves = [state_legal[0] for state_legal in map(node.state.legal, self.game.roles)]
                 for (role, edges), number in zip(node.choices.items(), numbers, strict=True):
@@ -323,6 +332,8 @@ class ReferenceSearch:
             child = node.children[numbers]
             values = self._walk(child)
             for (role, edges), number in zip(node.choices.items(), numbers, strict=True):
+                if explorer is not None and role != explorer and role in self.player_of:
+                    continue
                 edges[number].visits += 1
                 if role in self.player_of:
                     edges[number].sum += values[self.player_of[role]]
@@ -354,7 +365,7 @@ class ReferenceSearch:
         node.evaluated, node.raw = True, values
         return values
 
-    def _select(self, node: Node, role: int) -> int:
+    def _select(self, node: Node, role: int, explorer: int | None) -> int:
         edges, s = node.choices[role], self.settings
         if role not in self.player_of:
             return self.random.below(len(edges))
@@ -374,11 +385,13 @@ class ReferenceSearch:
             )
         improved = self._improved_logits(node, role)
         policy = _softmax(improved)
-        if sum(role in self.player_of for role in node.choices) > 1:
+        choosing = self._choosing(node)
+        if len(choosing) > 1 and role != explorer:
             return self._draw(policy, F(1))
         if node is self.root:
-            considered = min(s.considered, len(edges))
-            turns = considered_visits(considered, self.simulations)
+            considered, place = min(s.considered, len(edges)), choosing.index(role)
+            share = (self.simulations + len(choosing) - 1 - place) // len(choosing)
+            turns = considered_visits(considered, share)
             turn = turns[sum(edge.visits for edge in edges)]
             possible = [edge.visits == turn for edge in edges]
             return _best(

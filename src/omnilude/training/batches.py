@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from omnilude.games.survey import survey_game
+from omnilude.games.survey import choose_at_once
 from omnilude.games.symmetry import Symmetry, find_symmetries
 from omnilude.training.replay import Entries, Replay, Samples
 from omnilude.training.targets import PolicyLayout, mix_values
@@ -133,7 +133,8 @@ def usable_symmetries(game: Game) -> tuple[Symmetry, ...]:
     """
     initial, found = game.initial_states(1), find_symmetries(game)
     choosing = _choosers(game, initial)
-    simultaneous = any(map(_exchanges, found)) and _is_simultaneous(game)
+    # The search for symmetries has a limit of time, which a slow machine may reach in a large game.
+    simultaneous = any(map(_exchanges, found)) and choose_at_once(game)
 
     def usable(symmetry: Symmetry) -> bool:
         image = symmetry.apply_states(initial)
@@ -149,12 +150,6 @@ def _choosers(game: Game, states: NDArray[np.uint8]) -> list[int]:
     """The roles that have a choice in the first of the states."""
     batch = game.describe(states)
     return [role for role in range(len(game.roles)) if len(batch.legal(0, role)) > 1]
-
-
-def _is_simultaneous(game: Game) -> bool:
-    # Bounded by plies, not by time: what a run learns should not depend on the machine. The search
-    # for symmetries does have a limit of time, which a slow machine may reach in a large game.
-    return survey_game(game, playouts=16, max_length=200, seconds=float("inf")).simultaneous
 
 
 def _exchanges(symmetry: Symmetry) -> bool:

@@ -8,6 +8,11 @@ everything, so that self-play is UCT's; where they foretell nothing, as in puzzl
 and as the network learns to foretell what they do, their share falls. It falls less than the
 regression says: positions that a search compares are those about which the network is most wrong,
 and playouts do not share its errors.
+
+Where players choose at the same time, playouts keep a say whatever the regression finds. There
+self-play can settle on ways that only those who share them would go: hunters who are in no hurry,
+as each gets its share of the prey in the end, and prey that counts on it. The network foretells
+such games so well that playouts seem to add nothing; but they are what would lead out of it.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnilude.games.statistics import random_play
+from omnilude.games.survey import choose_at_once
 from omnilude.search.evaluator import measure_rate
 
 if TYPE_CHECKING:
@@ -33,6 +39,8 @@ GREATEST_COST = 0.2
 """Time for the playouts of a position, as a share of that for its evaluation."""
 TRUST = 1 / 3
 """Exponent of the share that the regression gives to playouts; 1 would be that share itself."""
+AT_ONCE = 0.5
+"""Least share of playouts where players choose at the same time."""
 SURE = 3.0
 """Standard errors by which playouts must foretell something to get a say."""
 MEASURED_GAMES = 16
@@ -53,6 +61,11 @@ def find_playouts(
     batch = settings.games_per_worker
     rate = measure_rate(evaluator, network, batch)
     return choose_playouts(game, rate, batch, settings.search.max_length)
+
+
+def least_share(game: Game) -> float:
+    """Of playouts in the value of a leaf, where the run finds out what they count."""
+    return AT_ONCE if choose_at_once(game) else 0.0
 
 
 def choose_playouts(game: Game, rows_per_second: float, batch: int, max_length: int) -> int:

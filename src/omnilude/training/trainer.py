@@ -19,7 +19,7 @@ from omnilude.training.learner import Learner
 from omnilude.training.loop import Assess
 from omnilude.training.memory import peak_memory
 from omnilude.training.options import change_settings
-from omnilude.training.playouts import SAMPLE, PlayoutWeight, find_playouts
+from omnilude.training.playouts import SAMPLE, PlayoutWeight, find_playouts, least_share
 from omnilude.training.progress import Display, Summary
 from omnilude.training.records import describe_games
 from omnilude.training.replay import Replay
@@ -96,6 +96,7 @@ class Trainer:
             self.commit()
         self.evaluator = choose_evaluator(game, self.encoding, self.learner.player, settings)
         self._playouts = find_playouts(game, self.evaluator, self.learner.player, settings)
+        self._least_share = least_share(game)
         self.reporter = Reporter(game.name, run, display, self.evaluator.engine)
         # The last thing that may fail: nobody would end processes that it started.
         self.selfplay: SelfPlay = make_selfplay(
@@ -285,7 +286,9 @@ class Trainer:
     def playout_weight(self) -> float:
         if not self.settings.auto_playouts:
             return self.settings.search.playout_weight
-        return PlayoutWeight(self.run.state.playouts).share if self._playouts else 0.0
+        if not self._playouts:
+            return 0.0
+        return max(self._least_share, PlayoutWeight(self.run.state.playouts).share)
 
     def _weigh_playouts(self, new: int) -> None:
         """Looks at the newest positions, which the network has not learned from yet."""
