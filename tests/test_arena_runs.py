@@ -25,7 +25,13 @@ from omnilude.arena.experiments.common import ResultFile, curve_part, match_part
 from omnilude.arena.experiments.published import P3_CLAIMS
 from omnilude.arena.match import MatchSettings, play_match
 from omnilude.arena.players import Positions
-from omnilude.arena.specs import find_checkpoint, find_game, list_checkpoints, make_player
+from omnilude.arena.specs import (
+    explain_spec,
+    find_checkpoint,
+    find_game,
+    list_checkpoints,
+    make_player,
+)
 from omnilude.errors import CheckpointError, SettingsError
 from omnilude.games import Game, load
 from omnilude.games.loading import load_text
@@ -323,6 +329,22 @@ def test_matches_are_played_again_when_others_would_play(
     path.unlink()
     with pytest.raises(SettingsError, match="there is no player"):
         play()
+
+
+def test_networks_outlive_their_runs(
+    game: Game, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run, folder)
+    monkeypatch.setattr(common, "NETWORKS", tmp_path / "networks")
+    common.keep_network(game, folder)
+    assert common.find_network(folder) == folder
+    meant = explain_spec(f"{folder}:sims=7")
+    shutil.rmtree(folder)
+    kept = common.find_network(folder)
+    assert kept.parent == tmp_path / "networks"
+    assert explain_spec(f"{kept}:sims=7") == meant  # the same weights: no match is played again
+    assert common.find_network(tmp_path / "other") == tmp_path / "other"
 
 
 @pytest.mark.parametrize("game_name", list(p3.PLANS))

@@ -18,6 +18,7 @@ from omnilude.arena.experiments.common import (
     RUNS,
     ResultFile,
     curve_part,
+    find_network,
     match_part,
     train_part,
 )
@@ -91,7 +92,7 @@ def main(
                 game,
                 [f"net{options}", opponent],
                 MatchSettings(games=games, seed=seed),
-                {"net": str(folder)},
+                {"net": str(find_network(folder))},
             )
             if curve_points:
                 curve_part(

@@ -17,17 +17,25 @@ from rich.console import Console
 
 from omnilude.arena.match import OPENING_PLIES, MatchSettings, play_match
 from omnilude.arena.results import find_versions, write_json
-from omnilude.arena.specs import explain_spec, list_checkpoints, make_player
+from omnilude.arena.specs import (
+    explain_spec,
+    find_checkpoint,
+    list_checkpoints,
+    make_player,
+)
 from omnilude.errors import SettingsError
-from omnilude.games import load
+from omnilude.games import Game, load
 from omnilude.networks.settings import USUAL_PRESET
 from omnilude.training.options import change_settings
 from omnilude.training.progress import summarise_speed
-from omnilude.training.run import load_metrics, load_state
+from omnilude.training.run import is_run, load_metrics, load_state
 from omnilude.training.settings import TrainingSettings
 
 RESULTS = Path("results")
 RUNS = Path("runs")
+NETWORKS = RESULTS / "networks"
+"""The networks that experiments have trained, each as it was in the end: what they played can be
+played again, and what is missing can be played later, without training them once more."""
 
 
 class ResultFile:
@@ -72,9 +80,27 @@ def train_part(
         result = run_apart(train_once, game, folder, settings)
         if not result["summary"]["finished"]:
             raise KeyboardInterrupt
+        keep_network(load(game), folder)
         return result
 
     return file.part(name, identity, make)
+
+
+def keep_network(game: Game, folder: Path) -> None:
+    """Copies the newest checkpoint of a run to where it stays when the run is gone."""
+    from omnilude.networks import load_checkpoint, save_checkpoint
+
+    newest = load_checkpoint(find_checkpoint(folder), game)
+    NETWORKS.mkdir(parents=True, exist_ok=True)
+    save_checkpoint(
+        NETWORKS / folder.name, newest.network, game, step=newest.step, extra=newest.extra
+    )
+
+
+def find_network(folder: Path) -> Path:
+    """The run, or what was kept of it."""
+    kept = NETWORKS / f"{folder.name}.json"
+    return kept if kept.is_file() and not is_run(folder) else folder
 
 
 def train_once(game: str, folder: Path, settings: TrainingSettings) -> dict[str, Any]:

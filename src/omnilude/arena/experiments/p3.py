@@ -20,6 +20,7 @@ from omnilude.arena.experiments.common import (
     RUNS,
     ResultFile,
     curve_part,
+    find_network,
     match_part,
     train_part,
 )
@@ -80,6 +81,7 @@ class Match:
     subject: str  # ours, GAZ or UCT
     players: tuple[str, ...]
     changes: dict[str, Any]  # of the match's settings
+    timed: bool = False
 
     def name(self, game: str, seed: int) -> str:
         """Of its part in the file."""
@@ -109,13 +111,14 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
             subjects["GAZ"] = f"gaz:{budget}{GAZ_PLAY}"
         if plan.together:
             for subject, spec in {**subjects, "UCT": uct}.items():
-                matches.append(Match(setting, subject, (spec,), {"together": True, **timed}))
+                changes = {"together": True, **timed}
+                matches.append(Match(setting, subject, (spec,), changes, bool(timed)))
             continue
         roles = {"roles": (plan.role,)} if plan.role else {}
         if plan.role:
             subjects["UCT"] = uct
         for subject, spec in subjects.items():
-            matches.append(Match(setting, subject, (spec, uct), {**roles, **timed}))
+            matches.append(Match(setting, subject, (spec, uct), {**roles, **timed}, bool(timed)))
     pair = (f"ours:sims={how.simulations}", f"gaz:sims={how.simulations}{GAZ_PLAY}")
     if plan.together:
         setting = f"{how.simulations} simulations, after 2 random moves"
@@ -143,13 +146,15 @@ def train_player(
 
 
 def play_game(
-    file: ResultFile, game: str, plan: Plan, how: Evaluation, seed: int, runs: Path
+    file: ResultFile, game: str, plan: Plan, how: Evaluation, seed: int, runs: Path, *, timed: bool
 ) -> None:
     """Plays all matches of a game, as far as the file has not got them yet."""
     folders = list_folders(runs, game, seed)
     for match in list_matches(plan, how):
+        if match.timed and not timed:
+            continue
         settings = MatchSettings(**{"games": how.games, "seed": seed, **match.changes})
-        paths = {name: str(folder) for name, folder in folders.items()}
+        paths = {name: str(find_network(folder)) for name, folder in folders.items()}
         match_part(file, match.name(game, seed), game, match.players, settings, paths)
     if how.curve_points and not plan.together:
         for name, options in (("ours", ""), ("gaz", GAZ_PLAY)):
@@ -176,6 +181,7 @@ def main(
     simulations: Annotated[int, typer.Option(help="Of ours and GAZ, a move.")] = 100,
     iterations: Annotated[int, typer.Option(help="Of UCT, a move.")] = 1000,
     seconds: Annotated[float, typer.Option(help="A move, in matches by time.")] = 1.0,
+    timed: Annotated[bool, typer.Option(help="Matches by time, which take longest.")] = True,
     gaz_simulations: Annotated[int, typer.Option(help="In GAZ's self-play (P3: 300).")] = 300,
     curve_points: Annotated[int, typer.Option(help="Checkpoints on each curve; 0: none.")] = 5,
     curve_games: Annotated[int, typer.Option(help="For each of them.")] = 40,
@@ -203,7 +209,7 @@ def main(
         for name in chosen:  # one whole game after another: what was begun can be finished later
             for player in ("ours", "gaz"):
                 train_player(file, name, player, how, seed, runs)
-            play_game(file, name, PLANS[name], how, seed, runs)
+            play_game(file, name, PLANS[name], how, seed, runs, timed=timed)
 
 
 if __name__ == "__main__":
