@@ -149,11 +149,21 @@ def test_checkpoints_are_found_by_step(game: Game, run: Path) -> None:
         make_player(f"{run}:step=999999", game)
 
 
-def test_a_run_knows_its_game_and_no_other(game: Game, run: Path) -> None:
+def test_a_run_knows_its_game_and_no_other(game: Game, run: Path, tmp_path: Path) -> None:
     found = find_game(f"{run}:sims=5")
     assert found is not None
     assert found.roles == game.roles
     assert find_game("random") is None
+    # A checkpoint by itself names its game; another game may have the same name.
+    newest = find_checkpoint(run)
+    for path in (newest, newest.with_suffix("") if newest.suffix else newest):
+        alone = find_game(f"{path}:sims=5")
+        assert alone is not None
+        assert alone.name == "tic-tac-toe"
+    other = networks.load_checkpoint(newest, game)
+    renamed = load_text((run / "rules.kif").read_text(), name="connect-four")
+    networks.save_checkpoint(tmp_path / "renamed", other.network, renamed)
+    assert find_game(str(tmp_path / "renamed")) is None
     with pytest.raises(CheckpointError, match="other rules"):
         make_player(str(run), load("connect-four"))
 

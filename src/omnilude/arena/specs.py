@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from omnilude.arena.players import Player, RandomPlayer, UctPlayer
-from omnilude.errors import CheckpointError, SettingsError
-from omnilude.games import Game
+from omnilude.errors import CheckpointError, RulesError, SettingsError
+from omnilude.games import Game, load
 from omnilude.games.loading import load_text
 from omnilude.search.settings import SearchSettings, UctSettings, make_settings
 from omnilude.training.run import is_run, load_state
@@ -231,12 +231,27 @@ def list_checkpoints(run: Path) -> dict[int, Path]:
 
 
 def find_game(spec: str) -> Game | None:
-    """The game that a run has learned, from the rules in its folder; None for other players."""
+    """The game that a run has learned, from the rules in its folder, or that of a checkpoint if it
+    is a bundled one; None for other players."""
     folder = Path(split_spec(spec)[0])
     rules = folder / "rules.kif"
-    if not is_run(folder) or not rules.is_file():
+    if is_run(folder) and rules.is_file():
+        return load_text(rules.read_text(encoding="utf-8"), name=folder.name, file=str(rules))
+    return None if folder.is_dir() else _find_bundled_game(folder)
+
+
+def _find_bundled_game(checkpoint: Path) -> Game | None:
+    from omnilude.networks.checkpoint import read_facts, rules_fingerprint
+
+    try:
+        facts = read_facts(checkpoint)
+    except CheckpointError:  # not one, or damaged: whoever makes the player will say so
         return None
-    return load_text(rules.read_text(encoding="utf-8"), name=folder.name, file=str(rules))
+    try:
+        game = load(str(facts["game"]))
+    except RulesError:
+        return None
+    return game if game.program and rules_fingerprint(game) == facts["rules"] else None
 
 
 def _convert(kind: type[Any], options: dict[str, Any], spec: str) -> dict[str, Any]:

@@ -27,6 +27,7 @@ HEAD = """# Results
 What the papers report beside what was measured here. This page is made from `results/*.json` by
 `python -m omnilude.arena.experiments.tables`; do not edit it. The files have every setting, seed,
 count and interval. Brackets are 95 % intervals: Wilson's for win rates, bootstrap for mean scores.
+Networks that were kept can be played with: `omnilude match results/networks/NAME uct:1000`.
 """
 P3_NOTES = """P3's figures are from its text and its Table 1: an Intel Core i7 with a GTX 1060,
 hours to days of training, 50 games (25 for games with more than two roles), every player 1 s a
@@ -43,9 +44,11 @@ that time: how many that were is below each table. P3 does not say how many its 
 class Page:
     """Markdown, and what it could not say."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: Iterable[str] = ()) -> None:
+        """`kept`: the names of networks that were kept."""
         self.lines: list[str] = [HEAD]
         self.missing: list[str] = []
+        self.kept = set(kept)
 
     def add(self, *lines: str) -> None:
         self.lines += [*lines, ""]
@@ -63,7 +66,7 @@ class Page:
 
 def make_page(results: Path) -> str:
     """The whole of RESULTS.md, whatever results there are."""
-    page = Page()
+    page = Page(file.stem for file in (results / "networks").glob("*.json"))
     _write_p3(page, _load(results / "p3.json"))
     _write_ablations(page, _load(results / "ablations.json"))
     _write_throughput(page, _load(results / "throughput.json"), _load(results / "p3.json"))
@@ -100,7 +103,7 @@ def _write_p3(page: Page, data: dict[str, Any]) -> None:
         notes += _budget_notes(played)
         for name, shown in (("ours", "ours"), ("gaz", "GAZ")):
             for seed in seeds:
-                notes += _training_notes(parts, f"{game}/seed {seed}", name, shown)
+                notes += _training_notes(page, parts, f"{game}/seed {seed}", name, shown)
         if notes:
             page.add("\n".join(f"- {note}" for note in notes))
 
@@ -337,15 +340,18 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}"
 
 
-def _training_notes(parts: dict[str, Any], label: str, name: str, shown: str) -> list[str]:
+def _training_notes(
+    page: Page, parts: dict[str, Any], label: str, name: str, shown: str
+) -> list[str]:
     notes = []
     training = parts.get(f"{label}/training {name}")
     if training:
         told = training["summary"]
+        kept = f"; kept as {training['run']}" if training["run"] in page.kept else ""
         notes.append(
             f"{shown} trained {told['elapsed'] / 60:.1f} minutes: {told['games']:,} games, "
             f"{told['positions']:,} positions, {told['steps']:,} steps, "
-            f"{told['parameters']:,} parameters"
+            f"{told['parameters']:,} parameters{kept}"
         )
         if name == "ours" and training["versions"]["omnilude"] == MISLED_VERSION:
             notes.append(
