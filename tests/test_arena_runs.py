@@ -341,20 +341,18 @@ def test_matches_are_played_again_when_others_would_play(
         play()
 
 
-def test_networks_outlive_their_runs(
-    game: Game, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_networks_outlive_their_runs(game: Game, run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(run, folder)
-    monkeypatch.setattr(common, "NETWORKS", tmp_path / "networks")
-    common.keep_network(game, folder)
-    assert common.find_network(folder) == folder
+    file = ResultFile(tmp_path / "results" / "some.json", "some", {})
+    common.keep_network(game, folder, file.networks)
+    assert file.find_network(folder) == folder
     meant = explain_spec(f"{folder}:sims=7")
     shutil.rmtree(folder)
-    kept = common.find_network(folder)
-    assert kept.parent == tmp_path / "networks"
+    kept = file.find_network(folder)
+    assert kept.parent == tmp_path / "results" / "networks"
     assert explain_spec(f"{kept}:sims=7") == meant  # the same weights: no match is played again
-    assert common.find_network(tmp_path / "other") == tmp_path / "other"
+    assert file.find_network(tmp_path / "other") == tmp_path / "other"
 
 
 @pytest.mark.parametrize("game_name", list(p3.PLANS))
@@ -397,9 +395,10 @@ def test_the_page_stands_without_results(tmp_path: Path) -> None:
     assert "95 %" in page
 
 
+@pytest.mark.parametrize("timed", [True, False])
 @pytest.mark.parametrize("plan", [p3.Plan(role="o", slow_uct=4), p3.Plan(together=True)])
 def test_an_experiment_from_its_run_to_the_page(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan: p3.Plan
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan: p3.Plan, timed: bool
 ) -> None:
     for name in ("ours", "gaz"):
         shutil.copytree(run, tmp_path / f"p3-tic-tac-toe-{name}-0")
@@ -410,8 +409,13 @@ def test_an_experiment_from_its_run_to_the_page(
     how = {"games": 2, "simulations": 4, "iterations": 5, "seconds": 0.002, "curve_games": 2}
     p3.main(
         **how, only="", minutes=1, seeds="0", gaz_simulations=4, curve_points=1,
-        output=tmp_path / "p3.json", runs=tmp_path,
+        output=tmp_path / "p3.json", runs=tmp_path, timed=timed,
     )  # fmt: skip
+    if not timed:
+        missing = tables.make_page(tmp_path).split("## What is missing")[1]
+        assert "0.002 s" in missing
+        assert "100 simulations" not in missing
+        return
     page = tables.make_page(tmp_path)
     assert "- tic-tac-toe: " not in page.split("## What is missing")[1]
     assert "0.002 s:" in page

@@ -198,33 +198,56 @@ def test_players_that_choose_at_once_do_not_go_in_step() -> None:
 
 
 PENNIES = """
-(role even) (role odd) (init (turn 1)) (next (turn 2))
-(<= (legal ?r (show ?c)) (role ?r) (coin ?c)) (coin heads) (coin tails)
+(role random) (role even) (role odd) (role judge) (init (turn 1)) (next (turn 2))
+(<= (legal ?r (show ?c)) (hand ?r) (coin ?c)) (hand even) (hand odd) (coin heads) (coin tails)
+(legal random (toss 1)) (legal random (toss 2)) (legal judge watch)
 (<= (next (shown ?r ?c)) (does ?r (show ?c)))
 (<= terminal (true (turn 2)))
 (<= same (true (shown even ?c)) (true (shown odd ?c)))
 (<= (goal even 100) same) (<= (goal even 0) (not same))
 (<= (goal odd 0) same) (<= (goal odd 100) (not same))
+(<= (goal judge 100) (true (shown even heads))) (<= (goal judge 0) (true (shown even tails)))
 """
+"""Two show coins at once, while chance has a say in nothing and one can only watch."""
+
+
+def sure_of_heads(game: Game) -> Evaluate:
+    """Who is even shows heads, and who is odd either."""
+    even = game.roles.index("even")
+    sure = [30.0 if str(game.move(even, slot)) == "(show heads)" else 0.0 for slot in range(2)]
+    logits = np.array([*sure, 0, 0, 0], dtype=np.float32)
+    return lambda _: (logits, np.full(3, 0.5, dtype=np.float32))
 
 
 def test_moves_at_once_are_explored_against_what_the_others_mean_to_do() -> None:
-    """One who is sure to show heads is explored all the same, but what it tries in its turns does
-    not count in the values of the other's moves."""
+    """One who is sure to show heads is explored all the same, but what it tries in its turns counts
+    neither in the values of the other's moves nor in what the position is worth to a third."""
     game = load_text(PENNIES, name="pennies")
-    sure = [30.0 if str(game.move(0, slot)) == "(show heads)" else 0.0 for slot in range(2)]
     search = SearchSettings(simulations=40, c_scale=0, temperature=0, final_temperature=0)
-    logits = np.array([*sure, 0, 0], dtype=np.float32)
-
-    def evaluate(_: State) -> tuple[np.ndarray, np.ndarray]:
-        return logits, np.full(2, 0.5, dtype=np.float32)
-
-    root = ReferenceSearch(game, evaluate, search).search(game.initial())
-    even, odd = root.choices[0], root.choices[1]
-    assert sorted(edge.visits for edge in even) == [10, 10]
-    assert sorted(edge.visits for edge in odd) == [10, 10]
-    q = {str(game.move(1, edge.slot)): float(edge.sum) / edge.visits for edge in odd}
+    reference = ReferenceSearch(game, sure_of_heads(game), search)
+    root = reference.search(game.initial())
+    even, odd = game.roles.index("even"), game.roles.index("odd")
+    assert [edge.visits for edge in root.choices[even]] == [10, 10]
+    assert [edge.visits for edge in root.choices[odd]] == [10, 10]
+    q = {str(game.move(odd, edge.slot)): edge.sum / edge.visits for edge in root.choices[odd]}
     assert q == {"(show heads)": 0.0, "(show tails)": 1.0}
+    assert reference.values()[1:] == pytest.approx([0.5, 1.0], abs=1e-6)  # the judge likes heads
+
+
+@pytest.mark.sanitize
+def test_choices_beside_chance_are_those_of_the_reference() -> None:
+    game = load_text(PENNIES, name="pennies")
+    evaluator = HashEvaluator(game)
+    for seed in range(20):
+        search = SearchSettings(simulations=5 + seed, temperature_moves=1)
+        pool = make_pool(game, search, seed=seed)
+        found = pool.analyse(game.initial().block, evaluator)
+        reference = ReferenceSearch(game, evaluate_with(game, evaluator), search, seed=seed)
+        root = reference.search(game.initial())
+        visits = [e.visits for role in game.players for e in root.choices.get(role, [])]
+        assert found.visits[: len(visits)].tolist() == visits
+        assert found.values[0].tolist() == pytest.approx(reference.values(), abs=1e-6)
+        assert found.moves[0].tolist() == reference.choose()
 
 
 @settings(deadline=None)

@@ -127,9 +127,10 @@ def test_their_least_share_counts_in_a_run_and_in_its_player(
 ) -> None:
     """A run that would find them worthless, in a game of choices at the same time."""
     monkeypatch.setattr(PlayoutWeight, "share", 0.0)
+    monkeypatch.setattr("omnilude.training.trainer.find_playouts", lambda *_: COUNTS[0])
     train(load("tower"), tmp_path / "run", tiny_settings(auto=True))
     metrics = load_metrics(tmp_path / "run")
     assert {line["playout_weight"] for line in metrics} == {AT_ONCE}
     told = explain_spec(str(tmp_path / "run"))
     assert told["search"]["playout_weight"] == AT_ONCE
-    assert told["search"]["playouts"] == metrics[-1]["playouts"] > 0
+    assert told["search"]["playouts"] == metrics[-1]["playouts"] == COUNTS[0]

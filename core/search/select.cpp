@@ -190,8 +190,10 @@ void plan_root(Tree& tree, const SearchSettings& settings, RandomStream& random,
             role.gumbel.resize(edges.size());
             for (float& g : role.gumbel)
                 g = scale > 0 ? scale * static_cast<float>(random.gumbel()) : 0;
-            const uint32_t considered = std::min(settings.considered, choices[c].count);
             const uint32_t share = (plan.simulations + players - 1 - place++) / players;
+            uint32_t considered = std::min(settings.considered, choices[c].count);
+            // Those who share the walks consider fewer moves, or each would be seen only once.
+            if (players > 1) considered = std::min(considered, std::max(2u, share / 2));
             if (role.considered != considered || role.turns.size() != share) {
                 role.turns = considered_visits(considered, share);
                 role.considered = considered;
@@ -312,6 +314,13 @@ void root_values(const Tree& tree, const SearchSettings& settings, std::vector<f
     for (uint32_t p = 0; p < players; ++p) values[p] = tree.mean(0, p);
     const Node& root = tree.node(0);
     if (settings.rule != SearchSettings::Rule::Gumbel || root.solved) return;
+    // To those who do not choose it is worth what the choosers' moves make it on average.
+    uint32_t told = 0;
+    auto chooses = [&](uint32_t p) {
+        return std::ranges::any_of(tree.choices(0), [&](const Choice& choice) {
+            return choice.player == static_cast<int32_t>(p);
+        });
+    };
     for (const Choice& choice : tree.choices(0)) {
         if (choice.player < 0) continue;
         policy_target(tree, choice, settings, target);
@@ -320,15 +329,20 @@ void root_values(const Tree& tree, const SearchSettings& settings, std::vector<f
         for (size_t i = 0; i < edges.size(); ++i)
             if (edges[i].visits) seen += target[i];
         if (seen < 1e-6f) continue;
+        ++told;
         const auto chooser = static_cast<uint32_t>(choice.player);
         for (uint32_t p = 0; p < players; ++p) {
-            if (p != chooser && root.choices > 1) continue;
+            if (p != chooser && chooses(p)) continue;
             float sum = 0;
-            for (size_t i = 0; i < edges.size(); ++i)
-                if (edges[i].visits)
-                    sum += target[i] * (p == chooser ? tree.value(0, choice, edges[i])
-                                                     : tree.mean(edges[i].child, p));
-            values[p] = sum / seen;
+            for (size_t i = 0; i < edges.size(); ++i) {
+                if (!edges[i].visits) continue;
+                sum += target[i] * (p == chooser       ? tree.value(0, choice, edges[i])
+                                    : root.choices > 1 ? tree.root_mean(edges[i], p)
+                                                       : tree.mean(edges[i].child, p));
+            }
+            const float value = sum / seen;
+            values[p] =
+                p == chooser ? value : values[p] + (value - values[p]) / static_cast<float>(told);
         }
     }
 }

@@ -11,9 +11,10 @@ namespace omnilude {
 // Exploration at the root of one search.
 struct RootPlan {
     struct Role {
-        uint32_t considered = 0;      // Gumbel: how many moves sequential halving begins with
-        std::vector<float> gumbel;    // by edge
-        std::vector<uint32_t> turns;  // Gumbel: by simulation, visits of the edges in question
+        uint32_t considered = 0;    // Gumbel: how many moves sequential halving begins with
+        std::vector<float> gumbel;  // by edge
+        std::vector<uint32_t>
+            turns;  // Gumbel: by walk that explores it, visits of edges in question
     };
     std::vector<Role> roles;  // by choice of the root
     bool noisy = true;

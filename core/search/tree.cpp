@@ -26,6 +26,7 @@ void Tree::clear() {
     forced_.clear();
     values_.clear();
     raw_.clear();
+    root_sums_.clear();
     links_.clear();
     link_count_ = 0;
 }
@@ -68,6 +69,7 @@ uint32_t Tree::add(const uint8_t* state, const Description& description, size_t 
         }
         node.limit = ply >= max_length;
         if (node.limit) node.passing = false;
+        if (n == 0 && node.choices > 1) root_sums_.assign(edges_.size() * players, 0.0f);
     }
     nodes_.push_back(node);
     return n;
@@ -141,6 +143,10 @@ void Tree::back_up(const float* values, bool solver) {
             if (!counts) continue;
             ++edge.visits;
             if (choice.player >= 0) edge.sum += values[choice.player];
+            if (passed.node == 0 && !root_sums_.empty())
+                for (uint32_t p = 0; p < players; ++p)
+                    root_sums_[static_cast<size_t>(&edge - edges_.data()) * players + p] +=
+                        values[p];
         }
     }
     if (!solver || !nodes_[current_].solved) return;
@@ -342,6 +348,7 @@ bool Tree::keep_below(const uint8_t* state, uint32_t ply, uint32_t max_length) {
     forced_.swap(kept.forced_);
     values_.swap(kept.values_);
     raw_.swap(kept.raw_);
+    root_sums_.clear();  // they are of the former root
     links_.swap(kept.links_);
     std::swap(link_count_, kept.link_count_);
     return true;

@@ -96,6 +96,12 @@ class Tree {
     float mean(uint32_t n, uint32_t player) const {
         return values_[n * shape_.players + player] / static_cast<float>(nodes_[n].visits);
     }
+    // What a visited edge of the root is worth to any player, by the walks that count for it. Kept
+    // where several roles choose: elsewhere the edge's child says it.
+    float root_mean(const Edge& edge, uint32_t player) const {
+        const auto number = static_cast<size_t>(&edge - edges_.data());
+        return root_sums_[number * shape_.players + player] / static_cast<float>(edge.visits);
+    }
     // The network's own value of an evaluated node.
     float raw(uint32_t n, uint32_t player) const { return raw_[n * shape_.players + player]; }
     // What a visited edge is worth to its player: by best play where it leads to a solved node.
@@ -111,10 +117,10 @@ class Tree {
     void evaluate(uint32_t n, const float* values);
 
     // A walk: `start`, then `descend` until it says Leaf or Settled; on NewChild the caller makes
-    // the child with `attach` and goes on descending. `back_up` ends it. At the root the walk counts
-    // for the edges of all choices, or of the one with the number `counted`.
+    // the child with `attach` and goes on descending. `back_up` ends it. At the root the walk
+    // counts for the edges of all choices, or of the one with the number `counted`.
     enum class Stop { NewChild, Leaf, Settled };
-    void start(uint32_t counted = every_choice);
+    void start(uint32_t counted);
     uint32_t counted() const { return counted_; }
     template <class Select>
     Stop descend(Select&& select);
@@ -145,6 +151,7 @@ class Tree {
     std::vector<uint8_t> states_;
     std::vector<int32_t> forced_;
     std::vector<float> values_, raw_;  // [nodes, players]
+    std::vector<float> root_sums_;     // [edges of the root, players], if several roles choose
     // Children of nodes in which not exactly one role has a choice: open addressing.
     std::vector<Link> links_;
     size_t link_count_ = 0;

@@ -24,8 +24,8 @@ from fuzz.mutate import SUFFIXES, mutate, seed_sheets
 
 # Seconds of the processor's time, so that a busy machine is no finding.
 SLOWEST = 5.0  # that one input may take
-HANGING = 60.0  # after which a worker is given up; or after STUCK seconds by the clock
-STUCK = 1800.0
+HANGING = 60.0  # after which a worker is given up
+STUCK = 200.0  # by the clock, after which it is given up if it does nothing
 CHUNK = 50  # inputs a worker takes at a time
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "fuzz"
 
@@ -100,7 +100,7 @@ class Worker:
         if self.current is None or time.monotonic() - self.since < HANGING:
             return False
         used = processor_seconds(self.process.pid or 0) - self.used
-        return used > HANGING or time.monotonic() - self.since > STUCK
+        return used > HANGING or (used < 1 and time.monotonic() - self.since > STUCK)
 
     def restart(self) -> str:
         """Why it had to be; what it had not done yet is given to the new process."""
@@ -114,7 +114,7 @@ class Worker:
         rest = [seed for seed in self.todo if seed != self.current]
         self.start()
         self.give(rest)
-        return f"hangs for {HANGING:.0f} s" if hanging else f"ended its process with code {code}"
+        return "hangs" if hanging else f"ended its process with code {code}"
 
 
 def run(
@@ -181,7 +181,8 @@ def run(
                     print(f"{report.inputs} inputs, {rate:.0f} a second, "
                           f"{len(report.findings)} findings", flush=True)  # fmt: skip
             elif worker.hangs():
-                found(worker.current, worker.restart())
+                number = worker.current
+                found(number, worker.restart())
     return report
 
 

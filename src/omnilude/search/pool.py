@@ -60,7 +60,7 @@ class Analysis:
     proven: NDArray[np.bool_]  # [n, players]: the value is exact, by any best play of everybody
     offsets: NDArray[np.uint32]  # [n * players + 1] into the rest, one entry a legal move
     slots: NDArray[np.int32]
-    visits: NDArray[np.float32]
+    visits: NDArray[np.float32]  # by walks that explored the player's moves: see select.h
     priors: NDArray[np.float32]
     q: NDArray[np.float32]  # mean value for the player itself; of the position where unvisited
 

@@ -77,6 +77,7 @@ class Edge:
     prior: Any = ZERO
     visits: int = 0
     sum: Any = ZERO
+    sums: Any = ZERO  # for all players
 
 
 @dataclass(slots=True, eq=False)
@@ -157,9 +158,10 @@ class ReferenceSearch:
         values = [root.mean(player) for player in range(len(root.values))]
         if self.settings.root != "gumbel" or root.solved:
             return values
-        for role, edges in root.choices.items():
-            if role not in self.player_of:
-                continue
+        choosing = self._choosing(root)
+        told = 0
+        for role in choosing:
+            edges = root.choices[role]
             weights = [
                 weight if edge.visits else F(0)
                 for weight, edge in zip(self.policy(role), edges, strict=True)
@@ -167,16 +169,25 @@ class ReferenceSearch:
             seen = sum(weights)
             if seen < 1e-6:
                 continue
+            told += 1
             for player in range(len(values)):
                 if player == self.player_of[role]:
                     found = [self._q(root, role, i) if w else F(0) for i, w in enumerate(weights)]
+                elif self.game.players[player] in choosing:
+                    continue
                 elif len(root.choices) == 1:
                     found = [
                         root.children[i,].mean(player) if w else F(0) for i, w in enumerate(weights)
                     ]
                 else:
-                    continue
-                values[player] = sum(w * q for w, q in zip(weights, found, strict=True)) / seen
+                    found = [
+                        edges[i].sums[player] / F(edges[i].visits) if w else F(0)
+                        for i, w in enumerate(weights)
+                    ]
+                value = sum(w * q for w, q in zip(weights, found, strict=True)) / seen
+                if player != self.player_of[role]:  # the mean over those who choose
+                    value = values[player] + (value - values[player]) / F(told)
+                values[player] = value
         return values
 
     def policy(self, role: int) -> list[Any]:
@@ -335,6 +346,7 @@ class ReferenceSearch:
                 if explorer is not None and role != explorer and role in self.player_of:
                     continue
                 edges[number].visits += 1
+                edges[number].sums = edges[number].sums + values
                 if role in self.player_of:
                     edges[number].sum += values[self.player_of[role]]
             node.visits += 1
@@ -391,6 +403,8 @@ class ReferenceSearch:
         if node is self.root:
             considered, place = min(s.considered, len(edges)), choosing.index(role)
             share = (self.simulations + len(choosing) - 1 - place) // len(choosing)
+            if len(choosing) > 1:
+                considered = min(considered, max(2, share // 2))
             turns = considered_visits(considered, share)
             turn = turns[sum(edge.visits for edge in edges)]
             possible = [edge.visits == turn for edge in edges]

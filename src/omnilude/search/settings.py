@@ -15,7 +15,8 @@ class SearchSettings:
     """How a tree is searched. The defaults are those of self-play; `for_play` those of matches."""
 
     simulations: int = 32
-    """Walks from the root to a leaf for each move."""
+    """Walks from the root to a leaf for each move. With 'gumbel', players who choose at the same
+    time share them."""
     root: Literal["gumbel", "puct"] = "gumbel"
     """'gumbel': sequential halving and completed-Q targets (Danihelka et al. 2022), which improves
     the policy even with few simulations. 'puct': P3's formula (1), visits as targets."""

@@ -131,9 +131,10 @@ def usable_symmetries(game: Game) -> tuple[Symmetry, ...]:
     roles are exchanged if the initial position tells them apart, and the same ones choose in it
     (hunters at two places); else it is another who begins, and positions that never occur.
     """
-    initial, found = game.initial_states(1), find_symmetries(game)
+    initial = game.initial_states(1)
+    # This search has a limit of time, which a slow machine may reach in a large game.
+    found = find_symmetries(game)
     choosing = _choosers(game, initial)
-    # The search for symmetries has a limit of time, which a slow machine may reach in a large game.
     simultaneous = any(map(_exchanges, found)) and choose_at_once(game)
 
     def usable(symmetry: Symmetry) -> bool:

@@ -64,7 +64,7 @@ def find_playouts(
 
 
 def least_share(game: Game) -> float:
-    """Of playouts in the value of a leaf, where the run finds out what they count."""
+    """What playouts count for at least in the value of a leaf, in a run that finds out how much."""
     return AT_ONCE if choose_at_once(game) else 0.0
 
 

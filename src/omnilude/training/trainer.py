@@ -96,7 +96,7 @@ class Trainer:
             self.commit()
         self.evaluator = choose_evaluator(game, self.encoding, self.learner.player, settings)
         self._playouts = find_playouts(game, self.evaluator, self.learner.player, settings)
-        self._least_share = least_share(game)
+        self._least_share = least_share(game) if self._playouts else 0.0
         self.reporter = Reporter(game.name, run, display, self.evaluator.engine)
         # The last thing that may fail: nobody would end processes that it started.
         self.selfplay: SelfPlay = make_selfplay(

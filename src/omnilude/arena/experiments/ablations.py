@@ -18,7 +18,6 @@ from omnilude.arena.experiments.common import (
     RUNS,
     ResultFile,
     curve_part,
-    find_network,
     match_part,
     train_part,
 )
@@ -92,7 +91,7 @@ def main(
                 game,
                 [f"net{options}", opponent],
                 MatchSettings(games=games, seed=seed),
-                {"net": str(find_network(folder))},
+                {"net": str(file.find_network(folder))},
             )
             if curve_points:
                 curve_part(

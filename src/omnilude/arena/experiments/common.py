@@ -33,9 +33,6 @@ from omnilude.training.settings import TrainingSettings
 
 RESULTS = Path("results")
 RUNS = Path("runs")
-NETWORKS = RESULTS / "networks"
-"""The networks that experiments have trained, each as it was in the end: what they played can be
-played again, and what is missing can be played later, without training them once more."""
 
 
 class ResultFile:
@@ -48,6 +45,17 @@ class ResultFile:
         if path.is_file():
             self.data = json.loads(path.read_text(encoding="utf-8"))
         self.data["settings"] = settings
+
+    @property
+    def networks(self) -> Path:
+        """Where the networks are kept that were trained, each as it was in the end: what they have
+        played can be played again, and what is missing later, without training them once more."""
+        return self.path.parent / "networks"
+
+    def find_network(self, folder: Path) -> Path:
+        """A run, or what was kept of it."""
+        kept = self.networks / f"{folder.name}.json"
+        return kept if kept.is_file() and not is_run(folder) else folder
 
     def part(
         self, name: str, identity: dict[str, Any], make: Callable[[], dict[str, Any]]
@@ -80,27 +88,21 @@ def train_part(
         result = run_apart(train_once, game, folder, settings)
         if not result["summary"]["finished"]:
             raise KeyboardInterrupt
-        keep_network(load(game), folder)
+        keep_network(load(game), folder, file.networks)
         return result
 
     return file.part(name, identity, make)
 
 
-def keep_network(game: Game, folder: Path) -> None:
+def keep_network(game: Game, folder: Path, networks: Path) -> None:
     """Copies the newest checkpoint of a run to where it stays when the run is gone."""
     from omnilude.networks import load_checkpoint, save_checkpoint
 
     newest = load_checkpoint(find_checkpoint(folder), game)
-    NETWORKS.mkdir(parents=True, exist_ok=True)
+    networks.mkdir(parents=True, exist_ok=True)
     save_checkpoint(
-        NETWORKS / folder.name, newest.network, game, step=newest.step, extra=newest.extra
+        networks / folder.name, newest.network, game, step=newest.step, extra=newest.extra
     )
-
-
-def find_network(folder: Path) -> Path:
-    """The run, or what was kept of it."""
-    kept = NETWORKS / f"{folder.name}.json"
-    return kept if kept.is_file() and not is_run(folder) else folder
 
 
 def train_once(game: str, folder: Path, settings: TrainingSettings) -> dict[str, Any]:
@@ -175,8 +177,11 @@ def curve_part(
     options: str,
     count: int,
     settings: MatchSettings,
-) -> dict[str, Any]:
-    """The strength over the time of training: matches of some of a run's checkpoints."""
+) -> None:
+    """The strength over the time of training: matches of some of a run's checkpoints. Without the
+    run, what the file has of it stands."""
+    if not is_run(folder):
+        return
     steps = list(list_checkpoints(folder))
     chosen = sorted({steps[round(n * (len(steps) - 1) / count)] for n in range(count + 1) if steps})
     specs = {step: f"{folder}:step={step}{options}" for step in chosen}
@@ -202,8 +207,7 @@ def curve_part(
         "count": count,
         "match": {**asdict(settings), "threads": None},
     }
-    playing = [*(specs.values() or [str(folder)]), opponent]  # a run that is gone has no steps
-    return file.part(name, identify(file, name, ordered, playing), make)
+    file.part(name, identify(file, name, ordered, [*specs.values(), opponent]), make)
 
 
 def run_apart(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:

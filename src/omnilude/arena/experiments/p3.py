@@ -20,7 +20,6 @@ from omnilude.arena.experiments.common import (
     RUNS,
     ResultFile,
     curve_part,
-    find_network,
     match_part,
     train_part,
 )
@@ -103,7 +102,8 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
         budgets.append((f"{seconds} s, UCT {slow} s", f"time={seconds}s", f"uct:{slow}s"))
     matches = []
     for setting, budget, uct in budgets:
-        timed = {"games": how.timed_games, "batch": TIMED_BATCH} if "time" in budget else {}
+        timed = "time" in budget
+        clock = {"games": how.timed_games, "batch": TIMED_BATCH} if timed else {}
         subjects = {"ours": f"ours:{budget}"}
         if "sims" in budget:  # how much of it is the network's, how much the playouts'
             subjects[NO_PLAYOUTS] = f"ours:{budget}:playouts=0"
@@ -111,14 +111,13 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
             subjects["GAZ"] = f"gaz:{budget}{GAZ_PLAY}"
         if plan.together:
             for subject, spec in {**subjects, "UCT": uct}.items():
-                changes = {"together": True, **timed}
-                matches.append(Match(setting, subject, (spec,), changes, bool(timed)))
+                matches.append(Match(setting, subject, (spec,), {"together": True, **clock}, timed))
             continue
         roles = {"roles": (plan.role,)} if plan.role else {}
         if plan.role:
             subjects["UCT"] = uct
         for subject, spec in subjects.items():
-            matches.append(Match(setting, subject, (spec, uct), {**roles, **timed}, bool(timed)))
+            matches.append(Match(setting, subject, (spec, uct), {**roles, **clock}, timed))
     pair = (f"ours:sims={how.simulations}", f"gaz:sims={how.simulations}{GAZ_PLAY}")
     if plan.together:
         setting = f"{how.simulations} simulations, after 2 random moves"
@@ -154,7 +153,7 @@ def play_game(
         if match.timed and not timed:
             continue
         settings = MatchSettings(**{"games": how.games, "seed": seed, **match.changes})
-        paths = {name: str(find_network(folder)) for name, folder in folders.items()}
+        paths = {name: str(file.find_network(folder)) for name, folder in folders.items()}
         match_part(file, match.name(game, seed), game, match.players, settings, paths)
     if how.curve_points and not plan.together:
         for name, options in (("ours", ""), ("gaz", GAZ_PLAY)):
