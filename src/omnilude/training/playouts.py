@@ -39,7 +39,7 @@ GREATEST_COST = 0.2
 """Time for the playouts of a position, as a share of that for its evaluation."""
 TRUST = 1 / 3
 """Exponent of the share that the regression gives to playouts; 1 would be that share itself."""
-AT_ONCE = 0.5
+AT_ONCE = 0.8
 """Least share of playouts where players choose at the same time."""
 SURE = 3.0
 """Standard errors by which playouts must foretell something to get a say."""

@@ -69,7 +69,7 @@ class TrainingSettings:
     """Share of the budget after which they have grown."""
     auto_playouts: bool = True
     """Find out how many random playouts a leaf of the search gets at next to no cost, and from the
-    results of the run's own games how much they count (at least half where players choose at the
+    results of the run's own games how much they count (at least 0.8 where players choose at the
     same time); else `playouts` and `playout_weight` say so."""
     archive_share: float = 0.5
     """Share of games that begin from a position of the replay buffer (Go-Exploit)."""

@@ -23,7 +23,7 @@ from omnilude.arena.experiments.common import (
     match_part,
     train_part,
 )
-from omnilude.arena.match import MatchSettings
+from omnilude.arena.match import OPENING_PLIES, MatchSettings
 from omnilude.errors import SettingsError
 from omnilude.training.baselines import GAZ_PLAY, gaz_changes
 
@@ -38,12 +38,14 @@ class Plan:
     """All roles are played by the same player, whose score counts."""
     slow_uct: int = 0
     """UCT has also so many times the time."""
+    random_plies: int | None = None
+    """As in a match's settings: where UCT's own randomness would leave most games the same."""
 
 
 PLANS = {
     "connect-four": Plan(),
     "breakthrough-6x6": Plan(slow_uct=4),
-    "pacman-3p": Plan(role="pacman"),
+    "pacman-3p": Plan(role="pacman", random_plies=OPENING_PLIES),
     "tower": Plan(together=True),
     "connect-four-3p": Plan(role="red"),
     "tic-tac-toe-3d-3": Plan(),
@@ -113,7 +115,9 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
             for subject, spec in {**subjects, "UCT": uct}.items():
                 matches.append(Match(setting, subject, (spec,), {"together": True, **clock}, timed))
             continue
-        roles = {"roles": (plan.role,)} if plan.role else {}
+        roles: dict[str, Any] = {"roles": (plan.role,)} if plan.role else {}
+        if plan.random_plies is not None:
+            roles["random_plies"] = plan.random_plies
         if plan.role:
             subjects["UCT"] = uct
         for subject, spec in subjects.items():
@@ -166,7 +170,10 @@ def play_game(
                 options=f":sims={how.simulations}{options}",
                 count=how.curve_points,
                 settings=MatchSettings(
-                    games=how.curve_games, seed=seed, roles=(plan.role,) if plan.role else ()
+                    games=how.curve_games,
+                    seed=seed,
+                    roles=(plan.role,) if plan.role else (),
+                    random_plies=plan.random_plies,
                 ),
             )
 
