@@ -20,8 +20,9 @@ from omnilude.games import Batch, Game
 from omnilude.search.pool import Analysis, search_uct
 from omnilude.search.settings import UctSettings
 
-MOST_NODES = 1_000_000
-"""UCT's trees grow side by side up to so many nodes in all, or gigabytes would be needed."""
+MOST_NODES = 4_000_000
+"""UCT's trees grow side by side up to so many nodes in all: a gigabyte or two for each thread. Their
+playouts share the engine's lanes, so that many trees cost little more than a few."""
 
 
 @dataclass(frozen=True, slots=True)
