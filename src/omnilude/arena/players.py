@@ -20,9 +20,8 @@ from omnilude.games import Batch, Game
 from omnilude.search.pool import Analysis, search_uct
 from omnilude.search.settings import UctSettings
 
-MOST_NODES = 4_000_000
-"""UCT's trees grow side by side up to so many nodes in all: a gigabyte or two for each thread. Their
-playouts share the engine's lanes, so that many trees cost little more than a few."""
+MOST_NODES = 1_000_000
+"""UCT's trees grow side by side up to so many nodes in all, or gigabytes would be needed."""
 
 
 @dataclass(frozen=True, slots=True)
