@@ -170,8 +170,8 @@ def test_playouts_do_not_make_games_differ(game: Game, untrained: Path) -> None:
 def test_walks_of_simultaneous_games_follow_the_stream(folder: Path) -> None:
     game = load("tower")
     player = omnilude.player(f"{save_untrained(game, folder)}:sims=16{CHEAP}")
-    visits = {
-        tuple(move.visits for role in player.analyse(game.initial()).roles for move in role.moves)
+    values = {
+        tuple(move.value for role in player.analyse(game.initial()).roles for move in role.moves)
         for _ in range(10)
     }
-    assert len(visits) > 1
+    assert len(values) > 1  # visits follow the schedule, but what the others do meanwhile is drawn
