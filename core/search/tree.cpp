@@ -136,14 +136,14 @@ void Tree::back_up(const float* values, bool solver) {
         count(passed.node);
         size_t at = passed.first_edge;
         // The root is first on every path, so its edges are too.
-        const bool all = passed.node != 0 || counted_ == every_choice;
+        const bool root = passed.node == 0, all = !root || counted_ == every_choice;
         for (const Choice& choice : choices(passed.node)) {
             const bool counts = all || at == counted_ || choice.player < 0;
             Edge& edge = edges_[path_edges_[at++]];
             if (!counts) continue;
             ++edge.visits;
             if (choice.player >= 0) edge.sum += values[choice.player];
-            if (passed.node == 0 && !root_sums_.empty())
+            if (root && !root_sums_.empty())
                 for (uint32_t p = 0; p < players; ++p)
                     root_sums_[static_cast<size_t>(&edge - edges_.data()) * players + p] +=
                         values[p];

@@ -41,6 +41,12 @@ class Plan:
     random_plies: int | None = None
     """As in a match's settings: where UCT's own randomness would leave most games the same."""
 
+    @property
+    def seating(self) -> dict[str, Any]:
+        """Of matches against UCT, as settings."""
+        roles = {"roles": (self.role,)} if self.role else {}
+        return {**roles, "random_plies": self.random_plies}
+
 
 PLANS = {
     "connect-four": Plan(),
@@ -115,13 +121,10 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
             for subject, spec in {**subjects, "UCT": uct}.items():
                 matches.append(Match(setting, subject, (spec,), {"together": True, **clock}, timed))
             continue
-        roles: dict[str, Any] = {"roles": (plan.role,)} if plan.role else {}
-        if plan.random_plies is not None:
-            roles["random_plies"] = plan.random_plies
         if plan.role:
             subjects["UCT"] = uct
         for subject, spec in subjects.items():
-            matches.append(Match(setting, subject, (spec, uct), {**roles, **clock}, timed))
+            matches.append(Match(setting, subject, (spec, uct), {**plan.seating, **clock}, timed))
     pair = (f"ours:sims={how.simulations}", f"gaz:sims={how.simulations}{GAZ_PLAY}")
     if plan.together:
         setting = f"{how.simulations} simulations, after 2 random moves"
@@ -169,12 +172,7 @@ def play_game(
                 f"uct:{how.iterations}",
                 options=f":sims={how.simulations}{options}",
                 count=how.curve_points,
-                settings=MatchSettings(
-                    games=how.curve_games,
-                    seed=seed,
-                    roles=(plan.role,) if plan.role else (),
-                    random_plies=plan.random_plies,
-                ),
+                settings=MatchSettings(games=how.curve_games, seed=seed, **plan.seating),
             )
 
 
