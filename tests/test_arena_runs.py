@@ -355,6 +355,30 @@ def test_networks_outlive_their_runs(game: Game, run: Path, tmp_path: Path) -> N
     assert file.find_network(tmp_path / "other") == tmp_path / "other"
 
 
+def test_what_is_lost_is_trained_again(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, trained = tmp_path / "run", []
+
+    def copy_run(*_: Any) -> dict[str, Any]:
+        trained.append(1)
+        shutil.copytree(run, folder)
+        return {"summary": {"finished": True}}
+
+    monkeypatch.setattr(common, "run_apart", copy_run)
+
+    def train() -> int:
+        file = ResultFile(tmp_path / "results" / "some.json", "some", {})
+        common.train_part(file, "training", "tic-tac-toe", folder, {})
+        return len(trained)
+
+    assert [train(), train()] == [1, 1]
+    shutil.rmtree(folder)
+    assert train() == 1  # what was kept of the run is enough
+    shutil.rmtree(tmp_path / "results" / "networks")
+    assert train() == 2
+
+
 @pytest.mark.parametrize("game_name", list(p3.PLANS))
 def test_every_game_is_played_as_the_issue_wants(game_name: str) -> None:
     matches = p3.list_matches(p3.PLANS[game_name], p3.Evaluation())

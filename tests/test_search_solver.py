@@ -89,6 +89,31 @@ def test_tic_tac_toe_is_solved_right(plies: int, seed: int, root: str) -> None:
         pytest.fail("300 simulations must solve the end of this game")
 
 
+@pytest.mark.parametrize("root", ["puct", "gumbel"])
+def test_of_solved_positions_only_the_best_moves_are_learnt(root: str) -> None:
+    game, learnt = TIC_TAC_TOE, 0
+    known: dict[State, frozenset[Rewards]] = {}
+    search = SearchSettings(simulations=40, root=root)  # type: ignore[arg-type]
+    pool = make_pool(game, search, 8, seed=3)
+    pool.play()
+    while pool.counters["positions"] < 400:
+        pool.step(HashEvaluator(game))
+    records = pool.drain()
+    for n in np.flatnonzero(records.solved):
+        state = State(game, records.states[n : n + 1].copy())
+        plays = best_plays(state, known)
+        for player, role in enumerate(game.players):
+            part = slice(*records.policy_offsets[n * len(game.players) + player :][:2])
+            slots, probs = records.policy_slots[part], records.policy_probs[part]
+            moves = [str(state.legal(other)[0]) for other in game.roles]
+            for slot in slots[probs > 0]:
+                moves[role] = str(game.move(role, int(slot)))
+                assert best_plays(state.play(moves), known) == plays
+                learnt += 1
+            assert len(slots) == 0 or probs.sum() == pytest.approx(1)
+    assert learnt > 50
+
+
 @pytest.mark.sanitize
 def test_a_race_with_dice_is_solved_right() -> None:
     """Chance and choice in turns, from positions near the end."""

@@ -66,6 +66,7 @@ UctSettings read_uct_settings(const nb::dict& values) {
     read("playouts", s.playouts);
     read("exploration", s.exploration);
     read("max_length", s.max_length);
+    read("moves_only", s.moves_only);
     return s;
 }
 

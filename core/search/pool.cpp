@@ -14,6 +14,8 @@ constexpr int most_rounds = 16;
 // Walks of one tree that need neither the game nor an evaluation, before others get their turn and
 // whoever watches the clock gets a look at it.
 constexpr int most_settled = 64;
+// Walks from one look at whether the moves are settled to the next.
+constexpr uint32_t settled_every = 16;
 
 template <class T>
 void append_all(std::vector<T>& to, const std::vector<T>& from) {
@@ -159,7 +161,11 @@ void SearchPool::change(const SearchSettings& settings) {
 
 bool SearchPool::search_over(const Slot& slot) const {
     const Node& root = slot.tree.node(0);
-    return root.solved || root.visits > slot.plan.simulations;
+    if (root.solved || root.visits > slot.plan.simulations) return true;
+    // Nothing is settled before half of the walks are made, and a look now and then is enough.
+    const uint32_t left = slot.plan.simulations + 1 - root.visits;
+    return settings_.moves_only && left < root.visits && root.visits % settled_every == 0 &&
+           moves_settled(slot.tree, left);
 }
 
 void SearchPool::begin_search(Slot& slot) {

@@ -285,25 +285,39 @@ uint32_t choose_edge(const Tree& tree, size_t number, const RootPlan& plan,
     return draw_edge(scratch, total, random);
 }
 
+bool moves_settled(const Tree& tree, uint32_t walks_left) {
+    for (const Choice& choice : tree.choices(0)) {
+        if (choice.player < 0) continue;
+        uint32_t most = 0, second = 0;
+        for (const Edge& edge : tree.edges(choice)) {
+            second = std::max(second, std::min(most, edge.visits));
+            most = std::max(most, edge.visits);
+        }
+        if (most - second <= walks_left) return false;
+    }
+    return true;
+}
+
 void policy_target(const Tree& tree, const Choice& choice, const SearchSettings& settings,
                    std::vector<float>& target) {
     const auto edges = tree.edges(choice);
+    const bool solved = tree.node(0).solved && tree.node(0).choices == 1;
+    const float best = solved ? tree.mean(0, static_cast<uint32_t>(choice.player)) : 0;
+    // Of a solved position only the moves that reach the result are to be learnt.
+    auto counts = [&](const Edge& edge) {
+        return !solved || (tree.solved(0, edge) && tree.value(0, choice, edge) >= best - 1e-6f);
+    };
     if (settings.rule == SearchSettings::Rule::Gumbel) {
         improved_logits(tree, 0, choice, settings, target);
+        for (size_t i = 0; i < edges.size(); ++i)
+            if (!counts(edges[i])) target[i] = never;
         softmax(target);
         return;
     }
     target.assign(edges.size(), 0.0f);
-    const bool solved = tree.node(0).solved && tree.node(0).choices == 1;
-    const float best = solved ? tree.mean(0, static_cast<uint32_t>(choice.player)) : 0;
     float total = 0;
-    for (size_t i = 0; i < edges.size(); ++i) {
-        // Of a solved position only the moves that reach the result are to be learnt.
-        if (solved &&
-            !(tree.solved(0, edges[i]) && tree.value(0, choice, edges[i]) >= best - 1e-6f))
-            continue;
-        total += target[i] = static_cast<float>(edges[i].visits);
-    }
+    for (size_t i = 0; i < edges.size(); ++i)
+        if (counts(edges[i])) total += target[i] = static_cast<float>(edges[i].visits);
     for (size_t i = 0; i < edges.size(); ++i)
         target[i] = total > 0 ? target[i] / total : edges[i].prior;
 }

@@ -26,6 +26,7 @@ struct SearchSettings {
     float playout_weight = 0.5f;
     uint32_t max_length = 1000;
     float exploration = 0.7071f;  // UCT
+    bool moves_only = false;      // UCT: ends when no walk can change the moves any more
 };
 
 }  // namespace omnilude

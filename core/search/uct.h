@@ -11,6 +11,7 @@ struct UctSettings {
     uint32_t playouts = 1;
     float exploration = 0.7071f;
     uint32_t max_length = 1000;  // of playouts, and of walks in the tree
+    bool moves_only = false;     // nobody asks for visits and values, only for the moves
 };
 
 // Positions are searched in blocks of fixed size, each with its own random stream, so that the

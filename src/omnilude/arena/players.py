@@ -144,9 +144,12 @@ class UctPlayer:
         self._fitting = 0
 
     def choose(self, positions: Positions) -> NDArray[np.int32]:
-        return self.analyse(positions).moves
+        return self._search(positions, moves_only=True).moves
 
     def analyse(self, positions: Positions) -> Analysis:
+        return self._search(positions)
+
+    def _search(self, positions: Positions, *, moves_only: bool = False) -> Analysis:
         count, settings = len(positions.states), self.settings
         trees = count if settings.seconds else max(1, MOST_NODES // settings.iterations)
         parts = []
@@ -160,6 +163,7 @@ class UctPlayer:
                     seed=self.seed,
                     streams=positions.streams[part],
                     threads=self.threads,
+                    moves_only=moves_only,
                 )
             )
         found = join_analyses(parts)

@@ -194,11 +194,12 @@ class ReferenceSearch:
         """What the policy is to learn of the root, by edge: completed Q values or visits, and of a
         solved position only the moves that reach the result."""
         edges = self.root.choices[role]
-        if self.settings.root == "gumbel":
-            return _softmax(self._improved_logits(self.root, role))
         possible = [True] * len(edges)
         if self.root.solved and len(self.root.choices) == 1:
             possible = self._reach_the_result(role)
+        if self.settings.root == "gumbel":
+            improved = self._improved_logits(self.root, role)
+            return _softmax([v if p else -math.inf for v, p in zip(improved, possible, strict=True)])
         visits = [F(edge.visits) if p else F(0) for edge, p in zip(edges, possible, strict=True)]
         total = sum(visits)
         return [n / total for n in visits] if total > 0 else [edge.prior for edge in edges]

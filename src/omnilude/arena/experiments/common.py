@@ -57,14 +57,23 @@ class ResultFile:
         kept = self.networks / f"{folder.name}.json"
         return kept if kept.is_file() and not is_run(folder) else folder
 
+    def has_network(self, folder: Path) -> bool:
+        """Whether the run is there, or what was kept of it."""
+        return self.find_network(folder) != folder or is_run(folder)
+
     def part(
-        self, name: str, identity: dict[str, Any], make: Callable[[], dict[str, Any]]
+        self,
+        name: str,
+        identity: dict[str, Any],
+        make: Callable[[], dict[str, Any]],
+        *,
+        complete: bool = True,
     ) -> dict[str, Any]:
-        """The part of this name: as it stands in the file if it was made from the same, else
-        made now."""
+        """The part of this name: as it stands in the file if it was made from the same (and all
+        that was made is there: `complete`), else made now."""
         identity = json.loads(json.dumps(identity))
         kept = self.data["parts"].get(name)
-        if kept is not None and kept["identity"] == identity:
+        if kept is not None and kept["identity"] == identity and complete:
             self.console.print(f"{name}: there already", style="dim", highlight=False)
             found: dict[str, Any] = kept
             return found
@@ -78,7 +87,8 @@ class ResultFile:
 def train_part(
     file: ResultFile, name: str, game: str, folder: Path, changes: dict[str, Any]
 ) -> dict[str, Any]:
-    """Trains from nothing (or goes on with the run in the folder) and notes how it went."""
+    """Trains from nothing (or goes on with the run in the folder) and notes how it went; again, if
+    the network is not to be found any more."""
     # The size of the network is part of what is measured, not left to the machine.
     fixed = {"assess_minutes": 0.0, "preset": USUAL_PRESET}
     settings = change_settings(TrainingSettings(), {**fixed, **changes})
@@ -91,7 +101,7 @@ def train_part(
         keep_network(load(game), folder, file.networks)
         return result
 
-    return file.part(name, identity, make)
+    return file.part(name, identity, make, complete=file.has_network(folder))
 
 
 def keep_network(game: Game, folder: Path, networks: Path) -> None:

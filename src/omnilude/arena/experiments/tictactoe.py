@@ -35,7 +35,7 @@ def main(
             game,
             [f"ours:sims={simulations}", opponent],
             MatchSettings(games=games, seed=seed),
-            {"ours": str(folder)},
+            {"ours": str(file.find_network(folder))},
         )
 
 
