@@ -52,7 +52,6 @@ TINY: dict[str, Any] = {
     "replay_ratio": 0.5,
     "checkpoint_minutes": 0.0005,
     "engine": "onnx",
-    "augment": False,
 }
 
 
@@ -113,6 +112,26 @@ def test_positions_are_evaluated_under_symmetries(game: Game, run: Path) -> None
     priors = {str(move.move): move.prior for move in found["x"].moves}
     sides = [priors[f"(mark {cell})"] for cell in ("1 2", "2 1", "2 3", "3 2")]
     assert sides == pytest.approx([sides[0]] * 4, rel=1e-3)
+
+
+def test_a_network_is_searched_as_it_has_learned(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = explain_spec(str(run))
+    assert (told["search"]["root"], told["search"]["solver"]) == ("gumbel", True)
+    read_facts = checkpoint.read_facts
+    search = {"root": "puct", "first_play": "zero", "solver": False}
+
+    def read_baseline(path: Path) -> dict[str, Any]:
+        facts = read_facts(path)
+        return {**facts, "extra": {**facts["extra"], "search": search, "augment": False}}
+
+    monkeypatch.setattr(checkpoint, "read_facts", read_baseline)
+    told = explain_spec(str(run))
+    assert search.items() <= told["search"].items()
+    assert told["symmetries"] == 1
+    told = explain_spec(f"{run}:root=gumbel:symmetries=4")
+    assert (told["search"]["root"], told["symmetries"]) == ("gumbel", 4)
 
 
 def test_playouts_count_in_play_as_in_training(
@@ -239,6 +258,12 @@ def test_common_interests_are_noticed(game: Game) -> None:
     assert not share_interest(load("prisoners-dilemma"))
     assert share_interest(load("tower"))
     assert Assessment(load("tower")).opponents == ()
+
+
+def test_wrong_opponents_are_refused_before_training(game: Game) -> None:
+    for spec, told in (("utc", "there is no player"), ("uct:0", "needs a number of iterations")):
+        with pytest.raises(SettingsError, match=told):
+            Assessment(game, opponents=("random", spec))
     endless = "(role a) (role b) (init p) (legal a go) (legal b go) (next p)"
     goals = "(<= terminal (true q)) (goal a 0) (goal b 0)"
     assert not share_interest(load_text(f"{endless} {goals}"))  # nobody knows

@@ -1,6 +1,7 @@
 """How many random playouts a leaf gets, and how much they count."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,17 @@ def test_a_run_finds_and_keeps_its_weight(tmp_path: Path, auto: bool) -> None:
     assert all(0 <= weight <= 1 for weight in weights)
     assert PlayoutWeight(state.playouts).share == pytest.approx(weights[-1], abs=1e-4)
     assert state.checkpoints[-1]["playouts"] == metrics[-1]["playouts"]
+
+
+def test_how_many_there_are_is_measured_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that is busy when the run goes on does not change what is learned."""
+    game, folder = load("tic-tac-toe"), tmp_path / "run"
+    for found, positions in ((COUNTS[1], 300), (0, 600)):
+        monkeypatch.setattr("omnilude.training.trainer.find_playouts", lambda *_, n=found: n)
+        train(game, folder, replace(tiny_settings(auto=True), positions=positions))
+    assert {line["playouts"] for line in load_metrics(folder)} == {COUNTS[1]}
 
 
 def test_their_least_share_counts_in_a_run_and_in_its_player(

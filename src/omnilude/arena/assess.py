@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omnilude.arena.match import MatchSettings, play_match
 from omnilude.arena.network_players import SearchPlayer
-from omnilude.arena.specs import OPPONENTS, make_player
+from omnilude.arena.specs import OPPONENTS, explain_spec, make_player
 from omnilude.games import Game
 from omnilude.games.statistics import random_play
 from omnilude.search.settings import SearchSettings
@@ -31,12 +31,16 @@ class Assessment:
         *,
         games: int = 20,
         simulations: int = 32,
+        search: Mapping[str, Any] | None = None,
         opponents: Sequence[str] = OPPONENTS,
         max_length: int = 200,
         seed: int = 0,
     ) -> None:
+        """`search`: settings of the search, where they are not those of play."""
         self.game = game
-        self.search = SearchSettings.for_play(simulations, reuse=False)
+        self.search = SearchSettings.for_play(simulations, reuse=False, **(search or {}))
+        for spec in opponents:
+            explain_spec(spec)  # what is wrong with it is said now, not in the middle of training
         self.opponents = () if share_interest(game) else tuple(opponents)
         # One thread: the evaluator that training lends serves one at a time.
         self.settings = MatchSettings(

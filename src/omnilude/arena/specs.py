@@ -142,7 +142,8 @@ def _plan_network(spec: str, path: Path, options: dict[str, Any]) -> NetworkPlan
     facts = read_facts(checkpoint)
     seconds = options.pop("time", None)
     engine = str(options.pop("engine", "auto"))
-    usual = SYMMETRIES if facts["encoding"]["kind"] == "planes" else 1
+    shown = facts["encoding"]["kind"] == "planes" and facts["extra"].get("augment", True)
+    usual = SYMMETRIES if shown else 1
     symmetries, search = 1, None
     if str(options.get("simulations")) == "0":
         options.pop("simulations")
@@ -166,7 +167,7 @@ def _plan_network(spec: str, path: Path, options: dict[str, Any]) -> NetworkPlan
 def _plan_search(extra: dict[str, Any], chosen: dict[str, Any]) -> SearchSettings:
     """The search of a network, from what was saved with it and what was chosen."""
     # In a match other games come between two positions of a game: there is no tree to keep.
-    defaults = {"simulations": SIMULATIONS, "reuse": False}
+    defaults = {"simulations": SIMULATIONS, "reuse": False, **extra.get("search", {})}
     # How many playouts a leaf gets, and what they count, is found while a network is trained.
     defaults |= {name: extra[name] for name in ("playouts", "playout_weight") if name in extra}
     if not float({**defaults, **chosen}.get("playout_weight", 0)):

@@ -208,7 +208,8 @@ def train_player(
 
 def make_assessment(game: Game, settings: TrainingSettings, opponents: str) -> Any:
     """What tells the strength during training; None where that is not wanted."""
-    if not settings.assess_minutes or not opponents.strip():
+    wanted = [spec.strip() for spec in opponents.split(",") if spec.strip()]
+    if not settings.assess_minutes or not wanted:
         return None
     from omnilude.arena.assess import Assessment
 
@@ -216,7 +217,8 @@ def make_assessment(game: Game, settings: TrainingSettings, opponents: str) -> A
         game,
         games=settings.assess_games,
         simulations=settings.assess_simulations,
-        opponents=[spec.strip() for spec in opponents.split(",")],
+        search=settings.search.as_learned(),
+        opponents=wanted,
         max_length=settings.search.max_length,
     )
 

@@ -105,6 +105,10 @@ class SearchSettings:
         }
         return make_settings(cls, {"simulations": simulations, **play, **changes})
 
+    def as_learned(self) -> dict[str, Any]:
+        """Of these, what play keeps to: by which rules the targets were made."""
+        return {"root": self.root, "first_play": self.first_play, "solver": self.solver}
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 

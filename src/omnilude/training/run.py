@@ -69,6 +69,7 @@ class RunState:
     owed: float = 0.0  # samples that the learner has still to draw
     metrics_bytes: int = 0
     random: dict[str, Any] = field(default_factory=dict)
+    playout_count: int = -1  # from each leaf; -1: not measured yet
     playouts: list[list[float]] = field(default_factory=list)  # moments of their weight
     scores: dict[str, float] = field(default_factory=dict)  # of the last assessment
     learner: str = ""  # file

@@ -95,7 +95,10 @@ class Trainer:
         else:
             self.commit()
         self.evaluator = choose_evaluator(game, self.encoding, self.learner.player, settings)
-        self._playouts = find_playouts(game, self.evaluator, self.learner.player, settings)
+        if state.playout_count < 0:  # part of how the run learns: what was found once stays
+            player = self.learner.player
+            state.playout_count = find_playouts(game, self.evaluator, player, settings)
+        self._playouts = state.playout_count
         self._least_share = least_share(game) if self._playouts else 0.0
         self.reporter = Reporter(game.name, run, display, self.evaluator.engine)
         # The last thing that may fail: nobody would end processes that it started.
@@ -353,8 +356,13 @@ class Trainer:
             "playouts": self._playouts,
             "playout_weight": round(self.playout_weight, 4),
         }
+        learned = {"search": self.settings.search.as_learned(), "augment": self.settings.augment}
         save_checkpoint(
-            self.run.folder / name, self.learner.player, self.game, step=state.steps, extra=facts
+            self.run.folder / name,
+            self.learner.player,
+            self.game,
+            step=state.steps,
+            extra={**facts, **learned},
         )
         self.run.add_checkpoint(name, **facts)
         self._checkpointed_at = self.elapsed
