@@ -316,6 +316,16 @@ def test_wilson_interval_of_known_values() -> None:
     assert round(wilson(100, 100).low, 4) == 0.9630
 
 
+@pytest.mark.parametrize("reward", [0.0, 0.3, 1.0])
+def test_games_that_all_end_alike_leave_room_for_others(reward: float) -> None:
+    found = bootstrap_mean(np.full(50, reward), np.arange(50, dtype=np.int32))
+    assert found.value == pytest.approx(reward)
+    assert found.high - found.low == pytest.approx(1 - wilson(50, 50).low)
+    assert 0 <= found.low <= reward <= found.high <= 1
+    once = bootstrap_mean(np.full(50, reward), np.zeros(50, dtype=np.int32))
+    assert once.high - once.low == pytest.approx(1 - wilson(1, 1).low)  # one game, fifty times
+
+
 def test_bootstrap_interval_agrees_with_the_normal_one() -> None:
     values = np.random.default_rng(0).choice([0.0, 0.5, 1.0], size=400, p=[0.3, 0.2, 0.5])
     estimate = bootstrap_mean(values, np.arange(400, dtype=np.int32))
@@ -323,8 +333,6 @@ def test_bootstrap_interval_agrees_with_the_normal_one() -> None:
     assert estimate.value == pytest.approx(values.mean())
     assert estimate.low == pytest.approx(values.mean() - half, abs=0.01)
     assert estimate.high == pytest.approx(values.mean() + half, abs=0.01)
-    certain = bootstrap_mean(np.ones(50), np.arange(50, dtype=np.int32))
-    assert (certain.low, certain.value, certain.high) == (1, 1, 1)
     assert np.isnan(bootstrap_mean(np.empty(0), np.empty(0, dtype=np.int32)).value)
 
 

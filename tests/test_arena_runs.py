@@ -366,6 +366,23 @@ def test_matches_are_played_again_when_others_would_play(
         play()
 
 
+def test_parts_of_other_files_are_taken_over(tmp_path: Path) -> None:
+    def make(value: int) -> dict[str, Any]:
+        return {"value": value}
+
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    ResultFile(one, "one", {}).part("a", {"n": 1}, lambda: make(1))
+    file = ResultFile(two, "two", {})
+    file.adopt("b", one, "a")
+    file.adopt("b", one, "nothing")
+    file.adopt("c", tmp_path / "none.json", "a")
+    assert file.part("b", {"n": 1}, lambda: make(2))["value"] == 1
+    assert file.part("b", {"n": 2}, lambda: make(2))["value"] == 2
+    file.adopt("b", one, "a")
+    assert file.part("b", {"n": 2}, lambda: make(3))["value"] == 2
+    assert "c" not in file.data["parts"]
+
+
 def test_networks_outlive_their_runs(game: Game, run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(run, folder)
@@ -442,6 +459,13 @@ def test_the_page_stands_without_results(tmp_path: Path) -> None:
         assert f"### {name}" in page
         assert f"- {name}: everything" in page
     assert "95 %" in page
+
+
+def test_the_page_is_that_of_the_results() -> None:
+    root = Path(__file__).parent.parent
+    page = (root / "RESULTS.md").read_text(encoding="utf-8")
+    told = "python -m omnilude.arena.experiments.tables writes it anew"
+    assert tables.make_page(root / "results") == page, told
 
 
 @pytest.mark.parametrize("timed", [True, False])

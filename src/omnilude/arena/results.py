@@ -205,10 +205,17 @@ def bootstrap_mean(
     values: NDArray[np.float64], sequences: NDArray[np.int32], *, seed: int = 0
 ) -> Estimate:
     """The mean with its 95 % percentile interval, from resampled games; games that repeat each
-    other (whose `sequences` of moves have one number) are drawn together or not at all."""
+    other (whose `sequences` of moves have one number) are drawn together or not at all.
+
+    Where all values are the same there is nothing to resample: then as many games as Wilson's
+    interval allows may have been of another kind, and such a game worth anything from 0 to 1."""
     if not len(values):
         return Estimate(np.nan, np.nan, np.nan)
     mean = float(values.mean())
+    if values.min() == values.max():
+        effective = count_effective(sequences)
+        alike = wilson(effective, effective).low
+        return Estimate(mean, mean * alike, mean + (1 - mean) * (1 - alike))
     random = np.random.default_rng(seed)
     numbers = np.unique(sequences, return_inverse=True)[1]
     sums = np.stack([np.bincount(numbers, values), np.bincount(numbers)])

@@ -199,7 +199,9 @@ class ReferenceSearch:
             possible = self._reach_the_result(role)
         if self.settings.root == "gumbel":
             improved = self._improved_logits(self.root, role)
-            return _softmax([v if p else -math.inf for v, p in zip(improved, possible, strict=True)])
+            return _softmax(
+                [v if p else -math.inf for v, p in zip(improved, possible, strict=True)]
+            )
         visits = [F(edge.visits) if p else F(0) for edge, p in zip(edges, possible, strict=True)]
         total = sum(visits)
         return [n / total for n in visits] if total > 0 else [edge.prior for edge in edges]

@@ -77,9 +77,11 @@ def main(
             if variant in VARIANTS:
                 changes |= {**gaz_changes(simulations), **VARIANTS[variant]}
             folder = runs / f"ablation-{game}-{place}-{seed}"
+            label = f"seed {seed}/{variant}"
             if variant == OURS and minutes == Evaluation().minutes:
                 folder = list_folders(runs, game, seed)["ours"]  # the same run as among P3's games
-            label = f"seed {seed}/{variant}"
+                trained = f"{game}/seed {seed}/training ours"
+                file.adopt(f"{label}/training", output.with_name("p3.json"), trained)
             train_part(file, f"{label}/training", game, folder, changes)
             options = f":sims={playing}" + (
                 f"{GAZ_PLAY}:symmetries=1" if variant in VARIANTS else ""

@@ -61,6 +61,13 @@ class ResultFile:
         """Whether the run is there, or what was kept of it."""
         return self.find_network(folder) != folder or is_run(folder)
 
+    def adopt(self, name: str, other: Path, part: str) -> None:
+        """Takes over a part of another file, if that has it and this has not."""
+        if name not in self.data["parts"] and other.is_file():
+            found = json.loads(other.read_text(encoding="utf-8"))["parts"].get(part)
+            if found is not None:
+                self.data["parts"][name] = found
+
     def part(
         self,
         name: str,

@@ -39,7 +39,8 @@ class Plan:
     slow_uct: int = 0
     """UCT has also so many times the time."""
     random_plies: int | None = None
-    """As in a match's settings: where UCT's own randomness would leave most games the same."""
+    """As in a match's settings: where the players' own randomness would leave most games the
+    same."""
 
     @property
     def seating(self) -> dict[str, Any]:
@@ -54,12 +55,14 @@ PLANS = {
     "pacman-3p": Plan(role="pacman", random_plies=OPENING_PLIES),
     "tower": Plan(together=True),
     "connect-four-3p": Plan(role="red"),
-    "tic-tac-toe-3d-3": Plan(),
+    "tic-tac-toe-3d-3": Plan(random_plies=OPENING_PLIES),
     "tic-tac-toe-3d-4": Plan(),
 }
 
 NO_PLAYOUTS = "ours, without playouts"
 """Our network, searched without the playouts from leaves that it was trained with."""
+MORE_PLAYOUTS = "UCT, 48 playouts an iteration"
+"""As many as ours has from a leaf: how far they alone lead."""
 TIMED_BATCH = 50
 """Games side by side in matches by time: a table for each of two threads."""
 
@@ -123,6 +126,8 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
             continue
         if plan.role:
             subjects["UCT"] = uct
+            if not timed:
+                subjects[MORE_PLAYOUTS] = f"{uct}:playouts=48"
         for subject, spec in subjects.items():
             matches.append(Match(setting, subject, (spec, uct), {**plan.seating, **clock}, timed))
     pair = (f"ours:sims={how.simulations}", f"gaz:sims={how.simulations}{GAZ_PLAY}")
@@ -132,8 +137,9 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
             matches.append(Match(setting, subject, (spec,), {"together": True, "random_plies": 2}))
     else:
         setting = f"ours against GAZ, {how.simulations} simulations each"
-        matches.append(Match(setting, "ours", pair, {}))
-        matches.append(Match(setting, NO_PLAYOUTS, (f"{pair[0]}:playouts=0", pair[1]), {}))
+        opening = {"random_plies": plan.random_plies}
+        matches.append(Match(setting, "ours", pair, opening))
+        matches.append(Match(setting, NO_PLAYOUTS, (f"{pair[0]}:playouts=0", pair[1]), opening))
     return matches
 
 

@@ -34,9 +34,13 @@ hours to days of training, 50 games (25 for games with more than two roles), eve
 move, mean of three trainings. Its curves (Figures 5 to 11) are not in the text beyond what it says
 of them.
 
-Here every player has trained for {minutes:g} minutes on two cores, from nothing. *GAZ* is P3's
+Here every player has trained for {minutes} minutes on two cores, from nothing. *GAZ* is P3's
 baseline as P3 describes it (all propositions, fully connected, formula (1), {gaz_simulations}
-simulations a move in self-play, r = 0.5), on our engine and search. In matches by time each player
+simulations a move in self-play, r = 0.5), on our engine and search. A simulation of ours is a walk
+to a new position, which is evaluated under two symmetries of the game, where it has them, and by up
+to 48 random playouts, where these were found to count (the files say how many, and how much):
+*without playouts* is the network alone. An iteration of UCT is a walk and one playout. GAZ's
+simulations are one evaluation each. In matches by time each player
 has as many simulations or iterations as a single game on a single core would have allowed it in
 that time: how many that were is below each table. P3 does not say how many its UCT had."""
 
@@ -81,7 +85,10 @@ def _write_p3(page: Page, data: dict[str, Any]) -> None:
     how = Evaluation(**data["settings"]) if data else Evaluation()
     parts = data.get("parts", {})
     page.add("## P3: six games, ours and GAZ against UCT")
-    page.add(P3_NOTES.format(minutes=how.minutes, gaz_simulations=how.gaz_simulations))
+    trained = [part for name, part in parts.items() if "/training " in name]
+    minutes = {part["identity"]["training"]["minutes"] for part in trained} or {how.minutes}
+    shown = " or ".join(f"{one:g}" for one in sorted(minutes))
+    page.add(P3_NOTES.format(minutes=shown, gaz_simulations=how.gaz_simulations))
     seeds = sorted({int(name.split("/")[1].removeprefix("seed ")) for name in parts}) or [0]
     for game, plan in PLANS.items():
         page.add(f"### {game}", P3_GAMES[game])
@@ -365,9 +372,13 @@ def _training_notes(
 
 
 def _say_curve(part: dict[str, Any]) -> str:
-    return ", ".join(
-        f"{point['elapsed'] / 60:.1f} min {100 * point['tally']['score']['value']:.0f} %"
-        for point in part["points"]
+    games = sorted({point["tally"]["games"] for point in part["points"]})
+    return (
+        ", ".join(
+            f"{point['elapsed'] / 60:.1f} min {100 * point['tally']['score']['value']:.0f} %"
+            for point in part["points"]
+        )
+        + f" ({' or '.join(map(str, games))} games each)"
     )
 
 
