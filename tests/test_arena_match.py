@@ -191,12 +191,12 @@ def test_single_player_games() -> None:
 
 
 def test_games_without_end_are_cut_and_stuck_games_end() -> None:
-    for text, end, length in ((ENDLESS, "cut", 7), (STUCK, "stuck", 1)):
+    for text, end, length, reward in ((ENDLESS, "cut", 7, 0.5), (STUCK, "stuck", 1, 0.0)):
         game = load_text(text)
         result = play_match(game, randoms(game), MatchSettings(games=4, max_length=7))
         assert result.to_json()["ends"][end] == 4
         assert set(result.lengths) == {length}
-        assert (result.rewards == 0.5).all()
+        assert (result.rewards == reward).all()
         assert result.tally(0).draws == 4
 
 

@@ -19,7 +19,7 @@ from omnilude.cli.options import apply_changes
 from omnilude.errors import SettingsError
 from omnilude.rules.library import bundled_games
 from omnilude.training import estimate
-from omnilude.training.baselines import BASELINES, PLAY
+from omnilude.training.baselines import BASELINES
 from omnilude.training.run import RunState
 from omnilude.training.settings import TrainingSettings
 from omnilude.training.toml import write_toml
@@ -189,6 +189,37 @@ def test_playouts_that_are_given_are_not_found_out() -> None:
     assert apply_changes(defaults, {"minutes": 1.0}).auto_playouts
 
 
+def test_runs_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    find = learning.find_folder
+    assert find("tower") == Path("runs/tower")
+    assert find("elsewhere/tower") == Path("elsewhere/tower")
+    Path("tower").mkdir()
+    assert find("tower") == Path("tower")  # the only one of that name
+    Path("runs/tower").mkdir(parents=True)
+    assert find("tower") == Path("runs/tower")
+
+
+def test_a_run_without_a_name_is_that_of_the_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever else has its name in the folder where somebody works."""
+    monkeypatch.chdir(tmp_path)
+    Path("tic-tac-toe").write_text("a list of openings")
+    options = (*TINY, "--positions", "200", "--assess-minutes", "0")
+    run("train", "tic-tac-toe", *options)
+    assert Path("runs/tic-tac-toe/settings.toml").is_file()
+
+
+def test_wrong_opponents_are_told_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    output = run("train", "tic-tac-toe", *TINY, "--opponents", "random, uct:x", code=1).output
+    assert "uct:x" in output
+    assert not Path("runs").exists()
+
+
 def test_train_by_the_settings_of_a_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Path, dict[str, Any]]] = []
 
@@ -212,9 +243,11 @@ def test_a_baseline_learns_and_plays(tmp_path: Path) -> None:
     folder = tmp_path / "gaz"
     options = (*TINY, "--positions", "300", "--assess-minutes", "0")
     output = run("train", "tic-tac-toe", "--run", str(folder), "--baseline", "gaz", *options).output
-    player = f"{folder}{PLAY['gaz']}"
-    assert f"omnilude match {player}" in output
-    assert "2 games" in run("match", f"{player}:sims=4", "random", "--games", "2").output
+    assert f"omnilude match {folder} uct:1000" in output
+    file = tmp_path / "match.json"
+    run("match", f"{folder}:sims=4", "random", "--games", "2", "--output", str(file))
+    search = json.loads(file.read_text())["players"][0]["search"]
+    assert (search["root"], search["first_play"], search["solver"]) == ("puct", "zero", False)
 
 
 def test_match_finds_the_game_of_a_run(trained: Path, tmp_path: Path) -> None:

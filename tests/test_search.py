@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -347,6 +348,22 @@ def test_signature() -> None:
 
 SIGNATURE = "c56b75d502980a2f"
 TARGETS = {"puct": -4.75480, "gumbel": -0.74138}
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"simulations": 2.5}, "simulations must be a whole number"),
+        ({"simulations": True}, "simulations must be a whole number"),
+        ({"simulations": 5_000_000_000}, "simulations must be at most"),
+        ({"c_puct": float("nan")}, "c_puct must be at least 0"),
+        ({"c_scale": float("inf")}, "c_scale must be at most"),
+        ({"policy_temperature": float("nan")}, "policy_temperature must be above 0"),
+    ],
+)
+def test_numbers_that_the_core_cannot_take_are_refused(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(SettingsError, match=told):
+        SearchSettings(**changes)
 
 
 def test_bad_input_is_refused() -> None:

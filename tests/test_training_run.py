@@ -173,6 +173,16 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    file = tmp_path / "tower"
+    file.write_text("a drawing")
+    with pytest.raises(SettingsError, match="is a file"):
+        Run(file, GAME, SETTINGS)
+    with pytest.raises(SettingsError, match="cannot write in"):
+        Run(file / "run", GAME, SETTINGS)
+    assert file.read_text() == "a drawing"
+
+
 def test_two_processes_never_train_the_same_run(tmp_path: Path) -> None:
     program = (
         "import sys, fcntl, time; file = open(sys.argv[1], 'a+b'); fcntl.flock(file, 2);"

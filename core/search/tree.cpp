@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 namespace omnilude {
 
@@ -57,9 +58,12 @@ uint32_t Tree::add(const uint8_t* state, const Description& description, size_t 
             for (uint32_t p = 0; p < players; ++p)
                 values_[n * players + p] = description.rewards[row * roles + shape_.role_of[p]];
     } else {
+        uint64_t joint = 1;  // how many joint moves: each has a number of its own
         for (uint32_t r = 0; r < roles; ++r) {
             const uint32_t legal = offsets[r + 1] - offsets[r];
             if (legal < 2) continue;
+            if (__builtin_mul_overflow(joint, uint64_t{legal}, &joint))
+                throw std::runtime_error("more joint moves than a search can tell apart");
             choices_.push_back(
                 {r, shape_.player_of[r], static_cast<uint32_t>(edges_.size()), legal});
             ++node.choices;

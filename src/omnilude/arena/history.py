@@ -6,6 +6,7 @@ something known. Matches are kept in the run's folder, so that rating again only
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -20,7 +21,8 @@ from omnilude.arena.results import MatchResult, find_versions, write_json
 from omnilude.arena.specs import ANCHORS, explain_spec, list_checkpoints, make_player
 from omnilude.errors import CheckpointError, SettingsError
 from omnilude.games import Game
-from omnilude.training.run import is_run, load_state
+from omnilude.networks.files import write_atomically
+from omnilude.training.run import is_run, load_state, reading
 
 FILE, PICTURE = "ratings.json", "ratings.png"
 
@@ -145,8 +147,9 @@ def draw_history(history: History, path: Path, *, title: str) -> None:
     axes.set(xlabel="minutes of training", ylabel="Elo, 95 % intervals", title=title)
     axes.grid(alpha=0.3)
     axes.legend()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=120)
+    write_atomically(path, picture.getvalue())
 
 
 def _choose_steps(folder: Path, most: int) -> list[int]:
@@ -175,7 +178,8 @@ def _load(folder: Path) -> dict[str, dict[str, Any]]:
     path = folder / FILE
     if not path.is_file():
         return {}
-    matches: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["matches"]
+    with reading(path):
+        matches: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8"))["matches"]
     return matches
 
 

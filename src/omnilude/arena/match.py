@@ -55,7 +55,8 @@ class MatchSettings:
     max_length: int = 1000
     """A game that gets so long is cut."""
     cut_reward: float = 0.5
-    """What every role gets for a game that was cut, or in which a role had no legal move."""
+    """What every role gets for a game that was cut. Where a role has no legal move, nobody gets
+    anything: so it is in the search, too."""
     batch: int = 64
     """Greatest number of games that are played side by side, by one thread."""
     threads: int = 0
@@ -225,7 +226,7 @@ class _Referee:
             rewards = batch.rewards[place, list(self.game.players)].astype(np.float64)
             end = FINISHED if batch.terminal[place] else STUCK if stuck[place] else CUT
             if end != FINISHED:
-                rewards[:] = self.settings.cut_reward
+                rewards[:] = self.settings.cut_reward if end == CUT else 0.0
             digest = hashlib.blake2b(b"".join(games.moves[place]), digest_size=16).digest()
             number, length = int(games.numbers[place]), int(games.plies[place])
             tell(_Ended(number, rewards, length, end, digest))

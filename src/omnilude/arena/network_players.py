@@ -19,6 +19,7 @@ from omnilude.search.evaluator import make_evaluator
 from omnilude.search.pool import Analysis, SearchPool
 from omnilude.search.settings import SearchSettings
 from omnilude.search.symmetric import SymmetricEvaluator
+from omnilude.training.selfplay import random_rows
 
 if TYPE_CHECKING:
     from omnilude.encoding import Encoding
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 MOST_TREES = 256
 """Positions searched side by side; more are searched in turns."""
+USUAL_BATCH = 128
+"""Rows that are evaluated together in a match, more or less."""
 MANY = 1 << 30
 """Simulations where the clock ends the search."""
 
@@ -65,7 +68,9 @@ class SearchPlayer:
     def evaluator(self) -> Evaluator:
         """Made when it is first needed: players of a match only play by their forks."""
         if self._evaluator is None:
-            self._evaluator = make_evaluator(self.network, engine=self.engine)
+            # By the clock a tree is searched alone: what is quickest with full batches may not be.
+            batch = max(1, len(self.symmetries)) if self.seconds else USUAL_BATCH
+            self._evaluator = _prepare(self.game, self.network, self.engine, batch)
             self.engine = self._evaluator.engine
             if self.symmetries:
                 encoding = cast("Encoding", self.network.encoding)
@@ -191,7 +196,7 @@ class PolicyPlayer:
         origin: dict[str, Any] | None = None,
     ) -> None:
         self.game, self.network, self.seed, self.name = game, network, seed, name
-        self.evaluator = make_evaluator(network, engine=engine)
+        self.evaluator = _prepare(game, network, engine, USUAL_BATCH)
         self.origin = origin or {}
 
     def choose(self, positions: Positions) -> NDArray[np.int32]:
@@ -243,6 +248,14 @@ class PolicyPlayer:
 
     def describe(self) -> dict[str, Any]:
         return {"kind": "policy", **self.origin, "engine": self.evaluator.engine}
+
+
+def _prepare(game: Game, network: Network, engine: str, batch: int) -> Evaluator:
+    """An evaluator for batches of about that size. Integers are calibrated on random play: whether
+    their answers are near enough is checked all the same."""
+    encoding = cast("Encoding", network.encoding)
+    rows = random_rows(game, encoding) if engine == "onnx-int8" else None
+    return make_evaluator(network, engine=engine, calibration=rows, batch=batch)
 
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

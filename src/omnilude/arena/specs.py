@@ -24,6 +24,7 @@ from omnilude.arena.players import Player, RandomPlayer, UctPlayer
 from omnilude.errors import CheckpointError, RulesError, SettingsError
 from omnilude.games import Game, load
 from omnilude.games.loading import load_text
+from omnilude.search.evaluator import ENGINES
 from omnilude.search.settings import SearchSettings, UctSettings, make_settings
 from omnilude.training.run import is_run, load_state
 
@@ -142,6 +143,8 @@ def _plan_network(spec: str, path: Path, options: dict[str, Any]) -> NetworkPlan
     facts = read_facts(checkpoint)
     seconds = options.pop("time", None)
     engine = str(options.pop("engine", "auto"))
+    if engine not in ENGINES:
+        raise SettingsError(f"engine in {spec!r} must be one of {', '.join(ENGINES)}")
     shown = facts["encoding"]["kind"] == "planes" and facts["extra"].get("augment", True)
     usual = SYMMETRIES if shown else 1
     symmetries, search = 1, None

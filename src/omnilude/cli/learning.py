@@ -14,7 +14,7 @@ from omnilude.cli.options import BaselineOption, apply_changes, with_training_op
 from omnilude.cli.shared import FILE, BareCommand, GameArgument, SeedOption, make_table
 from omnilude.errors import SettingsError
 from omnilude.games import Game, State, load
-from omnilude.training.baselines import PLAY, find_baseline
+from omnilude.training.baselines import find_baseline
 
 if TYPE_CHECKING:
     from omnilude.training.progress import Summary
@@ -121,19 +121,28 @@ def train(
     loaded = load(game)
     check_encodable(loaded)  # before anything is written
     changes = {**find_baseline(baseline), **changes}
-    folder = find_folder(run or (f"{loaded.name}-{baseline}" if baseline else loaded.name))
+    usual = RUNS / (f"{loaded.name}-{baseline}" if baseline else loaded.name)
+    folder = find_folder(run) if run else usual
     console = Console()
     summary = train_player(console, loaded, folder, changes, opponents)
     print_summary(console, summary)
     console.print("\nWhat to try next", style="bold")
-    name = summary.folder
-    console.print(
-        f"omnilude match {name}{PLAY.get(baseline, '')} uct:1000   play against UCT\n"
-        f"omnilude rate {name}             the strength of its checkpoints over time\n"
-        f"omnilude export {name} --onnx    the network for other programs",
-        highlight=False,
-        soft_wrap=True,
-    )
+    for command, told in suggest_commands(loaded, summary.folder):
+        console.print(f"omnilude {command}   {told}", highlight=False, soft_wrap=True)
+
+
+def suggest_commands(game: Game, folder: Path) -> list[tuple[str, str]]:
+    """What can be done with a run, each with a word about it."""
+    from omnilude.arena.assess import share_interest
+
+    if share_interest(game):  # nobody to play against, nor to be rated beside
+        commands = [(f"match {folder} uct:1000 --together", "its score beside that of UCT")]
+    else:
+        commands = [
+            (f"match {folder} uct:1000", "play against UCT"),
+            (f"rate {folder}", "the strength of its checkpoints over time"),
+        ]
+    return [*commands, (f"export {folder} --onnx", "the network for other programs")]
 
 
 @app.command(cls=BareCommand)
@@ -185,9 +194,12 @@ def name_moves(game: Game) -> dict[str, list[str]]:
 
 
 def find_folder(run: str) -> Path:
-    """A run by name or by path."""
-    path = Path(run)
-    return path if path.exists() or len(path.parts) > 1 else RUNS / run
+    """A run by name or by path. A bare name is that of a run in runs/, unless only something else
+    has it: a checkpoint, or a run that was moved here."""
+    path, named = Path(run), RUNS / run
+    if len(path.parts) > 1 or (path.exists() and not named.exists()):
+        return path
+    return named
 
 
 def train_player(

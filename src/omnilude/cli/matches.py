@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -62,6 +63,8 @@ def match(
         batch=batch,
         threads=threads,
     )
+    if output:
+        _check_writable(output)
     console = Console()
     with console.status("the players get ready"):
         contestants = [make_player(spec, loaded) for spec in players]
@@ -154,6 +157,16 @@ def print_match(console: Console, result: MatchResult) -> None:
             style="yellow",
         )
     console.print(f"{result.seconds:.1f} s", style="dim", highlight=False)
+
+
+def _check_writable(file: Path) -> None:
+    """Before a long match, not after it."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"cannot write {file}: {error.strerror}") from error
+    if file.is_dir() or not os.access(file.parent, os.W_OK):
+        raise SettingsError(f"cannot write {file}: not a file in a folder that may be written to")
 
 
 def _find_game(players: list[str], name: str) -> Game:

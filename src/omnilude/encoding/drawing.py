@@ -6,6 +6,7 @@ of more than two dimensions are cut into slices, one for each place on the leadi
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -66,7 +67,9 @@ def draw_encoding(encoding: Encoding, states: NDArray[np.uint8], path: str | Pat
     figure = Figure(figsize=(WIDTH, height), dpi=110, facecolor="white")
     FigureCanvasAgg(figure)
     _Page(figure, height).draw(encoding, rows)
-    figure.savefig(Path(path), format="png")
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png")
+    Path(path).write_bytes(picture.getvalue())  # nothing is begun that cannot be drawn
 
 
 class _Page:

@@ -75,10 +75,10 @@ def make_evaluator(
         if calibration is None:
             raise SettingsError("engine onnx-int8 needs calibration: rows of real positions")
         return OnnxInt8Evaluator(network, calibration, threads=threads)
-    on_card = TorchEvaluator(network, threads=threads)
-    if on_card.device != "cpu":
-        return on_card
-    candidates: list[Evaluator] = [on_card, OnnxEvaluator(network, threads=threads)]
+    candidates: list[Evaluator] = [
+        TorchEvaluator(network, threads=threads),  # on a graphics card where there is one
+        OnnxEvaluator(network, threads=threads),
+    ]
     if calibration is not None and len(calibration):
         in_integers = OnnxInt8Evaluator(network, calibration, threads=threads)
         if in_integers.agreement.within_tolerance:

@@ -9,6 +9,9 @@ from omnilude.errors import SettingsError
 
 T = TypeVar("T")
 
+MOST = (1 << 31) - 1
+"""No setting of the core may be greater."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
@@ -82,7 +85,7 @@ class SearchSettings:
             if not 0 <= getattr(self, name) <= 1:
                 raise SettingsError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
         for name in ("noise_total", "policy_temperature"):
-            if getattr(self, name) <= 0:
+            if not 0 < getattr(self, name) <= MOST:
                 raise SettingsError(f"{name} must be above 0, not {getattr(self, name)}")
         for name, choices in (("root", ("gumbel", "puct")), ("first_play", ("parent", "zero"))):
             if getattr(self, name) not in choices:
@@ -149,7 +152,14 @@ def make_settings(kind: type[T], values: dict[str, Any]) -> T:
 
 
 def _at_least(settings: Any, least: float, *names: str) -> None:
+    kinds = {field.name: field.type for field in fields(settings)}
     for name in names:
         value = getattr(settings, name)
-        if not isinstance(value, int | float) or value < least:
+        whole = kinds[name] == "int"
+        if not isinstance(value, int if whole else (int, float)) or isinstance(value, bool):
+            kind = "whole number" if whole else "number"
+            raise SettingsError(f"{name} must be a {kind}, not {value!r}")
+        if not least <= value:
             raise SettingsError(f"{name} must be at least {least}, not {value!r}")
+        if value > MOST:
+            raise SettingsError(f"{name} must be at most {MOST}, not {value!r}")

@@ -37,6 +37,8 @@ GAZ_TRAINING: dict[str, Any] = {
 """P3, 2.3 and equation (3); what only we have is off. Optimiser, batches, window and rates, of
 which P3 says nothing, are ours."""
 GAZ_PLAY = ":root=puct:first_play=zero:solver=false"
+"""In the spec of a player: searched as GAZ has learned. Networks know that themselves, but for
+those of versions before 0.3."""
 SIMULATIONS = 300
 """P3's, in self-play."""
 
@@ -56,8 +58,6 @@ BASELINES = {
     "gaz": gaz_changes(SIMULATIONS),
     "p3": {**gaz_changes(SIMULATIONS), "family": "p3", "encoding": "planes"},
 }
-PLAY = {"gaz": GAZ_PLAY, "p3": f"{GAZ_PLAY}:symmetries=1"}
-"""What follows a run in the spec of a player, so that it searches as it has learned."""
 
 
 def find_baseline(name: str) -> dict[str, Any]:

@@ -91,10 +91,15 @@ class Run:
         from omnilude.networks import rules_fingerprint
 
         self.folder, self._game = folder, game
+        if folder.exists() and not folder.is_dir():
+            raise SettingsError(f"{folder} is a file, not the folder of a run")
         if folder.exists() and not is_run(folder) and _strangers(folder):
             raise SettingsError(f"{folder} is not a run folder, and not empty")
-        folder.mkdir(parents=True, exist_ok=True)
-        self._lock = FolderLock(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = FolderLock(folder)
+        except OSError as error:
+            raise SettingsError(f"cannot write in {folder}: {error.strerror}") from error
         try:
             stored, rules = load_settings(folder), rules_fingerprint(game)
             self.settings = settings or stored or TrainingSettings()

@@ -16,7 +16,7 @@ from omnilude.arena.experiments.ablations import OURS, VARIANTS
 from omnilude.arena.experiments.common import RESULTS
 from omnilude.arena.experiments.p3 import PLANS, Evaluation, Match, list_matches
 from omnilude.arena.experiments.published import P3_CLAIMS, P3_GAMES, P3_VARIANTS
-from omnilude.arena.experiments.throughput import PEER_RATE, SHAPES
+from omnilude.arena.experiments.throughput import PEER_RATE, RUNS
 from omnilude.games.statistics import Estimate, format_percent
 from omnilude.networks.files import write_atomically
 
@@ -163,25 +163,28 @@ def _write_throughput(page: Page, data: dict[str, Any], p3: dict[str, Any]) -> N
     page.add("## Throughput")
     if settings:
         page.add(
-            f"{settings['game']}, {settings['simulations']} simulations a move; each line a "
-            f"training run of {settings['seconds']:g} s. mctx + pgx with 32 channels and 2 blocks "
-            f"made {PEER_RATE} positions a second on such a machine. *Self-play* is what all "
-            "workers would make, each with a core of its own, by the time that their work took; "
-            "*with learning* is what the run made on the two cores there were."
+            f"{settings['game']}, {settings['simulations']} simulations a move, the default "
+            "network (32 channels, 2 blocks); each line a training run of "
+            f"{settings['seconds']:g} s on two cores. mctx + pgx with a network of that shape made "
+            f"{PEER_RATE} positions a second on such a machine, in self-play alone. *Made* is what "
+            "came out of the run; *by the work* is what all workers would make, each with a core "
+            "of its own, by the time that their work took: of more than two it is an estimate. "
+            "Walks that end in positions evaluated before, or in solved ones, need no evaluation."
         )
     rows = []
-    goals = {"default network": "≥ 600 positions/s", "32 channels, 2 blocks": f"≥ {3 * PEER_RATE}"}
-    names = [*(f"shape/{name}" for name in SHAPES), *(f"workers/{n}" for n in (1, 2, 4, 8))]
+    goals = {"self-play alone": f"≥ 600, and ≥ {3 * PEER_RATE} (three times the peer)"}
+    names = [*(f"run/{name}" for name in RUNS), *(f"workers/{n}" for n in (1, 2, 4, 8))]
     for name in names:
         kind, label = name.split("/")
         if kind == "workers":
-            label = f"{label} worker process{'es' * (label != '1')}"
+            label = f"{label} worker process{'es' * (label != '1')}, with learning"
         rows.append([label, goals.get(label, ""), *_speed_cells(page, parts.get(name), label)])
     head = [
         "what",
         "goal",
-        "self-play, positions/s",
-        "with learning",
+        "positions/s, made",
+        "by the work",
+        "evaluations a position",
         "engine and search",
         "memory",
     ]
@@ -384,14 +387,15 @@ def _say_curve(part: dict[str, Any]) -> str:
 
 def _speed_cells(page: Page, part: dict[str, Any] | None, label: str) -> list[str]:
     if part is None:
-        return [page.miss(f"throughput: {label}"), "", "", ""]
+        return [page.miss(f"throughput: {label}"), "", "", "", ""]
     speed = part["speed"]
     memory = _gib(part["summary"]["memory"])
     if part["largest_child_process"] and "worker" in label:
         memory += f" + {_gib(part['largest_child_process'])} a worker"
     return [
-        f"{speed['selfplay_positions_per_second']:,.0f}",
         f"{speed['positions_per_second']:,.0f}",
+        f"{speed['selfplay_positions_per_second']:,.0f}",
+        f"{speed['evaluations'] / speed['positions']:.1f}",
         f"{speed['search_share']:.1%}",
         memory,
     ]

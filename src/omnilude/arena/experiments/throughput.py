@@ -22,10 +22,14 @@ from omnilude.training.settings import TrainingSettings
 PEER_RATE = 342
 """Positions a second of mctx + pgx with a residual net of 32 channels and 2 blocks, Gumbel with 32
 simulations, Connect Four, two cores; measured once on a machine like this one."""
-SHAPES: dict[str, dict[str, Any]] = {
-    "default network": {},
-    "32 channels, 2 blocks": {"family": "residual", "channels": 32, "blocks": 2},
+ALONE = {"replay_ratio": 0.05}
+"""Next to no learning: both cores play nearly all of the time."""
+RUNS: dict[str, dict[str, Any]] = {
+    "self-play alone": ALONE,
+    "self-play alone, without playouts from leaves": {**ALONE, "auto_playouts": False},
+    "with learning": {},
 }
+"""All with the default network, which has the peer's shape: 32 channels, 2 blocks."""
 
 
 def measure(game: str, changes: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -56,10 +60,10 @@ def main(
         "seed": seed,
         "iteration_positions": iteration_positions,
     }
-    for name, shape in SHAPES.items():
-        changes = {**common, **shape}
+    for name, special in RUNS.items():
+        changes = {**common, **special}
         file.part(
-            f"shape/{name}",
+            f"run/{name}",
             {**settings, "changes": changes},
             lambda changes=changes: measure(game, changes, seconds),  # type: ignore[misc]
         )
