@@ -39,7 +39,7 @@ uint32_t select_edge(const Tree& tree, uint32_t node, const Choice& choice, cons
 uint32_t choose_edge(const Tree& tree, size_t choice_number, const RootPlan& plan,
                      const SearchSettings& settings, RandomStream& random,
                      std::vector<float>& scratch);
-// Whether, by UCT, that edge is certain in every choice of the root, whatever so many more walks do.
+// Whether that edge is certain for every choice of the root by UCT, whatever so many more walks do.
 bool moves_settled(const Tree& tree, uint32_t walks_left);
 void policy_target(const Tree& tree, const Choice& choice, const SearchSettings& settings,
                    std::vector<float>& target);
