@@ -55,7 +55,7 @@ PLANS = {
     "pacman-3p": Plan(role="pacman", random_plies=OPENING_PLIES),
     "tower": Plan(together=True),
     "connect-four-3p": Plan(role="red"),
-    "tic-tac-toe-3d-3": Plan(random_plies=OPENING_PLIES),
+    "tic-tac-toe-3d-3": Plan(),
     "tic-tac-toe-3d-4": Plan(),
 }
 
@@ -130,6 +130,11 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
                 subjects[MORE_PLAYOUTS] = f"{uct}:playouts=48"
         for subject, spec in subjects.items():
             matches.append(Match(setting, subject, (spec, uct), {**plan.seating, **clock}, timed))
+        if not timed and not plan.role:  # how it plays on from where it would not have come to
+            opening = {"random_plies": OPENING_PLIES}
+            label = f"{setting}, after {OPENING_PLIES} random plies"
+            for subject in ("ours", "GAZ"):
+                matches.append(Match(label, subject, (subjects[subject], uct), opening))
     pair = (f"ours:sims={how.simulations}", f"gaz:sims={how.simulations}{GAZ_PLAY}")
     if plan.together:
         setting = f"{how.simulations} simulations, after 2 random moves"
