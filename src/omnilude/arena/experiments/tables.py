@@ -143,11 +143,12 @@ def _write_ablations(page: Page, data: dict[str, Any]) -> None:
             trained = parts.get(f"{seed}/{variant}/training")
             if part is None:
                 page.miss(f"ablation: {variant}")
-            played = f"{trained['summary']['positions']:,}" if trained else MISSING
+            told = trained["summary"] if trained else {}
+            sizes = [f"{told[key]:,}" if told else MISSING for key in ("positions", "parameters")]
             cells = _tally_cells(part)[:3]
-            rows.append([variant, P3_VARIANTS.get(variant, ""), *cells, played])
-    head = ["variant", "P3, 1 s each", "win rate, %", "+/=/−", "mean score, %", "positions played"]
-    page.table(head, rows)
+            rows.append([variant, P3_VARIANTS.get(variant, ""), *cells, *sizes])
+    head = ["variant", "P3, 1 s each", "win rate, %", "+/=/−", "mean score, %"]
+    page.table([*head, "positions played", "parameters"], rows)
     curves = {name: part for name, part in parts.items() if name.endswith("/curve")}
     if curves:
         page.add(
