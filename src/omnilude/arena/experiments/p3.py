@@ -131,10 +131,10 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
         for subject, spec in subjects.items():
             matches.append(Match(setting, subject, (spec, uct), {**plan.seating, **clock}, timed))
         if not timed and not plan.role:  # how it plays on from where it would not have come to
-            opening = {"random_plies": OPENING_PLIES}
             label = f"{setting}, after {OPENING_PLIES} random plies"
             for subject in ("ours", "GAZ"):
-                matches.append(Match(label, subject, (subjects[subject], uct), opening))
+                drawn = {"random_plies": OPENING_PLIES}
+                matches.append(Match(label, subject, (subjects[subject], uct), drawn))
     pair = (f"ours:sims={how.simulations}", f"gaz:sims={how.simulations}{GAZ_PLAY}")
     if plan.together:
         setting = f"{how.simulations} simulations, after 2 random moves"
