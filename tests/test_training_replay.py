@@ -91,6 +91,51 @@ def test_entries_of_many_positions_make_the_ring_grow(monkeypatch: pytest.Monkey
     assert replay.nbytes < 30 * 100 + 1024 * 8
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(200, 4000),
+    st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 12)), min_size=1, max_size=8),
+)
+def test_memory_is_bounded_and_what_is_left_is_whole(
+    most_bytes: int, chunks: list[tuple[int, int]]
+) -> None:
+    replay = Replay(10**6, 3, 2, most_bytes)
+    assert replay.capacity < 10**6
+    rows: list[dict[str, object]] = []
+    for seed, games in chunks:
+        targets = make_targets(
+            random_records(seed, SLOTS, games), PolicyLayout(SLOTS), surprise=False
+        )
+        replay.add(targets)
+        rows += unpack(targets)
+        assert replay.nbytes <= most_bytes
+        assert len(replay) or not rows
+        assert replay.full or len(replay) == len(rows)
+    newest = rows[-len(replay) :] if len(replay) else []
+    first = replay.added - len(replay)
+    for k, row in enumerate(newest):
+        found = read(replay, first + k)
+        reply = newest[k + 1]["policy"] if row["replied"] else {}
+        assert found.pop("reply") == reply
+        assert found == {name: row[name] for name in found}
+
+
+def test_many_moves_push_out_old_positions_before_the_capacity_is_reached() -> None:
+    slots = (60, 50)
+    records = [random_records(seed, slots, 12) for seed in range(6)]
+    targets = [make_targets(one, PolicyLayout(slots), surprise=False) for one in records]
+    entries = sum(int(one.policy_counts.sum()) for one in targets)
+    replay = Replay(10**6, 3, 2, most_bytes=entries * replay_module.ENTRY_BYTES)  # half of it
+    for one in targets:
+        replay.add(one)
+    assert replay.full
+    assert len(replay) < sum(one.positions for one in targets) < replay.capacity
+    first = replay.added - len(replay)
+    assert set(replay.draw(1000, np.random.default_rng(0)).tolist()) <= set(
+        range(first, replay.added)
+    )
+
+
 def test_draws_follow_weights_and_stay_in_the_window() -> None:
     replay = Replay(1000, 3, 2)
     targets = make_targets(random_records(5, SLOTS, 60), PolicyLayout(SLOTS), surprise=True)

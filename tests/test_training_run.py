@@ -74,7 +74,7 @@ def check(folder: Path) -> int:
             return 0
         weights = run.load_tensors()["network.weight"]
         assert weights.tolist() == [[float(state.iteration)] * 3] * 2
-        chunks = run.load_chunks()
+        chunks = list(run.load_chunks())
         wanted = [chunk(k) for k in range(1, state.iteration + 1)][-len(chunks) :]
         for one, other in zip(chunks, wanted, strict=True):
             for name, array in one.arrays().items():

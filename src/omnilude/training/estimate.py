@@ -142,7 +142,7 @@ def estimate_training(
     playouts = find_playouts(game, evaluator, network, settings)
     search, engine = replace(settings.search, playouts=playouts), evaluator.engine
     layouts: list[Layout] = []
-    replay = Replay(settings.capacity, game.state_bytes, len(game.players))
+    replay = Replay.of(game, settings)
     for workers, threads, backend in list_layouts(cores, processes):
         tell(f"self-play, {workers} {backend}, {threads} inference threads each")
         asked = replace(settings, workers=workers, backend=backend)  # type: ignore[arg-type]

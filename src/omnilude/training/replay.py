@@ -2,21 +2,31 @@
 
 Positions have numbers that only grow; number k lies in place k modulo the capacity. So do the
 entries of their policies in a ring of their own, as positions have different numbers of legal
-moves. Everything is drawn and gathered without a loop over positions.
+moves. Everything is drawn and gathered without a loop over positions. Each ring takes at most half
+of the memory that the buffer may take: where states are large its capacity is smaller than was
+asked for, and where there are many moves the oldest positions go before it is reached.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnilude.training.targets import Targets
 
+if TYPE_CHECKING:
+    from omnilude.games import Game
+    from omnilude.training.settings import TrainingSettings
+
 FIRST_ENTRIES = 1 << 16
 """Entries that the ring of policies has room for at first; it doubles when it is full."""
+ENTRY_BYTES = 8
+OTHER_BYTES = 22
+"""Of a position, beside its two states, rewards and values: weight, two marks, count, start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +52,20 @@ class Samples:
 
 
 class Replay:
-    """The newest positions, at most `capacity` of them."""
+    """The newest positions: at most `capacity` of them, in at most so many bytes."""
 
-    def __init__(self, capacity: int, state_bytes: int, players: int) -> None:
+    def __init__(
+        self, capacity: int, state_bytes: int, players: int, most_bytes: int = 1 << 30
+    ) -> None:
+        self._row_bytes = 2 * state_bytes + 8 * players + OTHER_BYTES
+        capacity = max(1, min(capacity, most_bytes // 2 // self._row_bytes))
         self.capacity = capacity
         self.added = 0
         """Positions ever added: one more than the number of the newest."""
         self.window = capacity
         """How many of the newest are drawn from."""
+        self._oldest = 0  # number of the oldest position that is still there
+        self._most_entries = max(1, most_bytes // 2 // ENTRY_BYTES)
         # The system gives memory when it is first written to: a large capacity costs nothing yet.
         self._states = np.empty((capacity, state_bytes), dtype=np.uint8)
         self._finals = np.empty((capacity, state_bytes), dtype=np.uint8)
@@ -60,26 +76,39 @@ class Replay:
         self._replied = np.empty(capacity, dtype=bool)
         self._counts = np.empty(capacity, dtype=np.int64)
         self._starts = np.empty(capacity, dtype=np.int64)  # number of the first entry
-        self._columns = np.empty(FIRST_ENTRIES, dtype=np.int32)
-        self._probs = np.empty(FIRST_ENTRIES, dtype=np.float32)
+        entries = min(FIRST_ENTRIES, self._most_entries)
+        self._columns = np.empty(entries, dtype=np.int32)
+        self._probs = np.empty(entries, dtype=np.float32)
         self._entries = 0  # ever added
         self._cumulative: NDArray[np.float64] | None = None
 
+    @classmethod
+    def of(cls, game: Game, settings: TrainingSettings) -> Replay:
+        """A buffer for positions of a game."""
+        most_bytes = round(settings.replay_gib * 2**30)
+        return cls(settings.capacity, game.state_bytes, len(game.players), most_bytes)
+
     def __len__(self) -> int:
-        return min(self.added, self.capacity)
+        return self.added - self._oldest
+
+    @property
+    def full(self) -> bool:
+        """Whether positions had to make room for others, or would have to."""
+        return self._oldest > 0 or len(self) == self.capacity
 
     @property
     def nbytes(self) -> int:
         """Memory that is in use."""
-        arrays = [v for v in vars(self).values() if isinstance(v, np.ndarray)]
-        rings = sum(a.nbytes for a in arrays if len(a) == self.capacity)
-        return rings * len(self) // self.capacity + self._columns.nbytes + self._probs.nbytes
+        written = min(self.added, self.capacity)
+        return written * self._row_bytes + self._columns.nbytes + self._probs.nbytes
 
     def add(self, targets: Targets) -> None:
         """Adds positions as the newest; the oldest make room."""
-        extra = max(0, targets.positions - self.capacity)
-        counts = targets.policy_counts[extra:].astype(np.int64)
-        skipped = int(targets.policy_counts[:extra].sum())
+        counts = targets.policy_counts.astype(np.int64)
+        # Of more than can be there at once the newest are taken.
+        fitting = int(counts[::-1].cumsum().searchsorted(self._most_entries, side="right"))
+        extra = max(0, len(counts) - min(fitting, self.capacity))
+        skipped, counts = int(counts[:extra].sum()), counts[extra:]
         places = self._places(self.added, len(counts))
         for ring, values in (
             (self._states, targets.states),
@@ -91,18 +120,21 @@ class Replay:
             (self._replied, targets.replied),
         ):
             ring[places] = values[extra:]
+        total = int(counts.sum())
+        oldest = self._find_oldest(len(counts), total)
         # An entry is needed as long as its position is; the oldest position that stays has the
         # oldest entries.
-        stay = max(0, min(len(self), self.capacity - len(counts)))
-        oldest = self._starts[(self.added - stay) % self.capacity] if stay else self._entries
-        self._make_room(int(oldest), int(counts.sum()))
+        stay = oldest < self.added
+        first_entry = int(self._starts[oldest % self.capacity]) if stay else self._entries
+        self._make_room(first_entry, total)
         self._counts[places] = counts
         self._starts[places] = self._entries + counts.cumsum() - counts
-        entry_places = (self._entries + np.arange(counts.sum())) % len(self._columns)
+        entry_places = (self._entries + np.arange(total)) % len(self._columns)
         self._columns[entry_places] = targets.policy_columns[skipped:]
         self._probs[entry_places] = targets.policy_probs[skipped:]
-        self._entries += int(counts.sum())
+        self._entries += total
         self.added += len(counts)
+        self._oldest = oldest
         self._cumulative = None
 
     def set_window(self, positions: int) -> None:
@@ -154,13 +186,24 @@ class Replay:
     def _places(self, first: int, count: int) -> NDArray[np.int64]:
         return (first + np.arange(count)) % self.capacity
 
+    def _find_oldest(self, positions: int, entries: int) -> int:
+        """The number of the oldest position that may stay beside so many new ones."""
+        first = min(self.added, max(self._oldest, self.added + positions - self.capacity))
+        beyond = self._entries + entries - self._most_entries  # entries before this one must go
+        if first == self.added or self._starts[first % self.capacity] >= beyond:
+            return first
+        starts = self._starts
+        return first + bisect_left(
+            range(first, self.added), beyond, key=lambda number: starts[number % self.capacity]
+        )
+
     def _make_room(self, oldest: int, more: int) -> None:
         """Lets the ring of entries hold those from `oldest` on, and so many more."""
         size = len(self._columns)
         if self._entries - oldest + more <= size:
             return
         while self._entries - oldest + more > size:
-            size *= 2
+            size = min(2 * size, self._most_entries)
         live = np.arange(oldest, self._entries)
         old, new = live % len(self._columns), live % size
         columns, probs = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.float32)

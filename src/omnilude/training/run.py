@@ -235,14 +235,13 @@ class Run:
                 raise ValueError("its sha256 is not what state.json says")
             return safetensors.torch.load(weights)
 
-    def load_chunks(self) -> list[Targets]:
-        """The chunks of the replay buffer, oldest first."""
-        chunks = []
+    def load_chunks(self) -> Iterator[Targets]:
+        """The chunks of the replay buffer, oldest first, one at a time in memory."""
         for chunk in self.state.replay:
             path = self.folder / chunk["file"]
             with reading(path), np.load(path, allow_pickle=False) as arrays:
-                chunks.append(Targets(**arrays))
-        return chunks
+                targets = Targets(**arrays)
+            yield targets
 
     # --- keeping order ---
 

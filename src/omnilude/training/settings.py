@@ -16,6 +16,9 @@ from omnilude.training.options import find_choices
 KATAGO_WINDOW = (0.75, 0.4)
 """Exponent and scale of the growing window (KataGo, arXiv 1902.10565, appendix C)."""
 
+LEAST_REPLAY_GIB = 0.01
+"""What some thousands of positions take in any game that can be searched."""
+
 CHANGEABLE = (
     "minutes",
     "positions",
@@ -23,6 +26,7 @@ CHANGEABLE = (
     "backend",
     "overlap",
     "engine",
+    "replay_gib",
     "commit_seconds",
     "checkpoint_minutes",
     "assess_minutes",
@@ -97,6 +101,9 @@ class TrainingSettings:
 
     capacity: int = 400_000
     """Positions that the replay buffer holds at most."""
+    replay_gib: float = 1.0
+    """Memory that it takes at most: where states are large or moves are many the oldest positions
+    make room before `capacity` is reached."""
     window: Literal["growing", "full"] = "growing"
     """Draw from a window of the newest positions that grows slower than the run (KataGo), or from
     all that the buffer holds."""
@@ -162,6 +169,10 @@ class TrainingSettings:
                 raise SettingsError(f"{name} must be {' or '.join(choices)}, not {given!r}")
         if self.ema_decay == 1:
             raise SettingsError("ema_decay must be below 1, or the player would never change")
+        if not LEAST_REPLAY_GIB <= self.replay_gib < math.inf:
+            raise SettingsError(
+                f"replay_gib must be at least {LEAST_REPLAY_GIB}, not {self.replay_gib}"
+            )
         if self.capacity < self.batch_size:
             raise SettingsError("capacity must be at least batch_size")
 

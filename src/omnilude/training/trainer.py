@@ -72,7 +72,7 @@ class Trainer:
         torch.manual_seed(derive_seed(settings.seed) % (1 << 63))
         network = build_network(self.encoding, self.layout.slots, settings.network)
         self.learner = Learner(network, settings)
-        self.replay = Replay(settings.capacity, game.state_bytes, len(game.players))
+        self.replay = Replay.of(game, settings)
         symmetries = usable_symmetries(game) if settings.augment else ()
         self.batches = BatchMaker(
             game,
@@ -243,7 +243,7 @@ class Trainer:
     def _owed_steps(self) -> int:
         """Steps that make up for the positions played; none while there are too few of them."""
         size = self.settings.batch_size
-        ready = len(self.replay) >= min(FIRST_BATCHES * size, self.replay.capacity)
+        ready = self.replay.full or len(self.replay) >= FIRST_BATCHES * size
         return int(self.run.state.owed // size) if ready else 0
 
     def _play_meanwhile(self, threads: int) -> bool:
