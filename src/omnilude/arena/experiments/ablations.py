@@ -19,6 +19,8 @@ from omnilude.arena.experiments.common import (
     ResultFile,
     curve_part,
     match_part,
+    read_numbers,
+    run_experiment,
     train_part,
 )
 from omnilude.arena.experiments.p3 import PLANS, Evaluation, list_folders
@@ -60,6 +62,7 @@ def main(
     output: Annotated[Path, typer.Option()] = RESULTS / "ablations.json",
     runs: Annotated[Path, typer.Option(help="Folder of the run folders.")] = RUNS,
 ) -> None:
+    numbers = read_numbers(seeds, "seeds")
     settings = {
         "game": game,
         "minutes": minutes,
@@ -71,7 +74,7 @@ def main(
     file = ResultFile(output, "ablations", settings)
     for name in PLANS:
         file.part(f"inputs/{name}", {"game": name}, lambda name=name: count_inputs(name))  # type: ignore[misc]
-    for seed in map(int, seeds.split(",")):
+    for seed in numbers:
         for place, variant in enumerate((*VARIANTS, OURS)):
             changes = {"minutes": minutes, "seed": seed}
             if variant in VARIANTS:
@@ -109,4 +112,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run_experiment(main)

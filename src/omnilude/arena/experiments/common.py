@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -13,6 +14,7 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import Console
 
 from omnilude.arena.match import OPENING_PLIES, MatchSettings, play_match
@@ -23,7 +25,7 @@ from omnilude.arena.specs import (
     list_checkpoints,
     make_player,
 )
-from omnilude.errors import SettingsError
+from omnilude.errors import OmniludeError, SettingsError
 from omnilude.games import Game, load
 from omnilude.networks.settings import USUAL_PRESET
 from omnilude.training.options import change_settings
@@ -43,7 +45,7 @@ class ResultFile:
         self.console = Console()
         self.data: dict[str, Any] = {"experiment": experiment, "parts": {}}
         if path.is_file():
-            self.data = json.loads(path.read_text(encoding="utf-8"))
+            self.data = _read_results(path)
         self.data["settings"] = settings
 
     @property
@@ -64,7 +66,7 @@ class ResultFile:
     def adopt(self, name: str, other: Path, part: str) -> None:
         """Takes over a part of another file, if that has it and this has not."""
         if name not in self.data["parts"] and other.is_file():
-            found = json.loads(other.read_text(encoding="utf-8"))["parts"].get(part)
+            found = _read_results(other)["parts"].get(part)
             if found is not None:
                 self.data["parts"][name] = found
 
@@ -75,12 +77,16 @@ class ResultFile:
         make: Callable[[], dict[str, Any]],
         *,
         complete: bool = True,
+        defaults: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """The part of this name: as it stands in the file if it was made from the same (and all
-        that was made is there: `complete`), else made now."""
+        that was made is there: `complete`), else made now.
+
+        What it was made from when some settings did not exist yet is completed by `defaults`.
+        """
         identity = json.loads(json.dumps(identity))
         kept = self.data["parts"].get(name)
-        if kept is not None and kept["identity"] == identity and complete:
+        if kept is not None and add_missing(kept["identity"], defaults) == identity and complete:
             self.console.print(f"{name}: there already", style="dim", highlight=False)
             found: dict[str, Any] = kept
             return found
@@ -89,6 +95,32 @@ class ResultFile:
         self.data["parts"][name] = made
         write_json(self.path, self.data)
         return made
+
+
+def _read_results(path: Path) -> dict[str, Any]:
+    try:
+        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        assert isinstance(data["parts"], dict)
+    except (ValueError, KeyError, TypeError, AssertionError) as error:
+        raise SettingsError(f"{path} is not a file of results: {error!r}") from error
+    return data
+
+
+def read_numbers(text: str, what: str) -> list[int]:
+    """Whole numbers separated by commas, as an option has them."""
+    try:
+        return [int(number) for number in text.split(",") if number.strip()]
+    except ValueError as error:
+        raise SettingsError(f"{what} must be whole numbers, not {text!r}") from error
+
+
+def add_missing(values: dict[str, Any], defaults: dict[str, Any] | None) -> dict[str, Any]:
+    """The values, and those defaults that are not among them, at every depth."""
+    added = {**(defaults or {}), **values}
+    for name, default in (defaults or {}).items():
+        if isinstance(default, dict):
+            added[name] = add_missing(added[name], default)
+    return added
 
 
 def train_part(
@@ -108,7 +140,9 @@ def train_part(
         keep_network(load(game), folder, file.networks)
         return result
 
-    return file.part(name, identity, make, complete=file.has_network(folder))
+    defaults = {"training": json.loads(json.dumps(TrainingSettings().to_dict()))}
+    complete = file.has_network(folder)
+    return file.part(name, identity, make, complete=complete, defaults=defaults)
 
 
 def keep_network(game: Game, folder: Path, networks: Path) -> None:
@@ -225,6 +259,14 @@ def curve_part(
         "match": {**asdict(settings), "threads": None},
     }
     file.part(name, identify(file, name, ordered, [*specs.values(), opponent]), make)
+
+
+def run_experiment(main: Callable[..., None]) -> None:
+    """Runs an experiment from the command line: what is wrong is said in one line."""
+    try:
+        typer.run(main)
+    except OmniludeError as error:
+        sys.exit(f"error: {error}")
 
 
 def run_apart(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:

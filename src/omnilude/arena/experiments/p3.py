@@ -21,6 +21,8 @@ from omnilude.arena.experiments.common import (
     ResultFile,
     curve_part,
     match_part,
+    read_numbers,
+    run_experiment,
     train_part,
 )
 from omnilude.arena.match import OPENING_PLIES, MatchSettings
@@ -219,7 +221,7 @@ def main(
         curve_games=curve_games,
     )
     file = ResultFile(output, "p3", asdict(how))
-    numbers = [int(seed) for seed in seeds.split(",")]
+    numbers = read_numbers(seeds, "seeds")
     for seed in numbers:
         for name in chosen:  # one whole game after another: what was begun can be finished later
             for player in ("ours", "gaz"):
@@ -228,4 +230,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run_experiment(main)

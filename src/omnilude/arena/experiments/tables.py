@@ -21,7 +21,6 @@ from omnilude.games.statistics import Estimate, format_percent
 from omnilude.networks.files import write_atomically
 
 MISSING = "not measured yet"
-MISLED_VERSION = "0.1.0"
 HEAD = """# Results
 
 What the papers report beside what was measured here. This page is made from `results/*.json` by
@@ -360,15 +359,11 @@ def _training_notes(
         told = training["summary"]
         kept = f"; kept as {training['run']}" if training["run"] in page.kept else ""
         notes.append(
-            f"{shown} trained {told['elapsed'] / 60:.1f} minutes: {told['games']:,} games, "
+            f"{shown} trained {told['elapsed'] / 60:.1f} minutes by version "
+            f"{training['versions']['omnilude']}: {told['games']:,} games, "
             f"{told['positions']:,} positions, {told['steps']:,} steps, "
             f"{told['parameters']:,} parameters{kept}"
         )
-        if name == "ours" and training["versions"]["omnilude"] == MISLED_VERSION:
-            notes.append(
-                f"ours as trained by version {MISLED_VERSION}, whose self-play did not follow what "
-                "was learned (METHODS.md)"
-            )
     curve = parts.get(f"{label}/curve {name}")
     if curve:
         notes.append(f"{shown} over time, mean score: {_say_curve(curve)}")

@@ -13,7 +13,14 @@ from typing import Annotated, Any
 
 import typer
 
-from omnilude.arena.experiments.common import RESULTS, ResultFile, run_apart, train_once
+from omnilude.arena.experiments.common import (
+    RESULTS,
+    ResultFile,
+    read_numbers,
+    run_apart,
+    run_experiment,
+    train_once,
+)
 from omnilude.errors import SettingsError
 from omnilude.networks.settings import USUAL_PRESET
 from omnilude.training.options import change_settings
@@ -53,6 +60,7 @@ def main(
     iteration_positions: Annotated[int, typer.Option(help="Between phases of learning.")] = 4096,
     output: Annotated[Path, typer.Option()] = RESULTS / "throughput.json",
 ) -> None:
+    counts = read_numbers(workers, "workers")
     settings = {"game": game, "seconds": seconds, "simulations": simulations, "seed": seed}
     file = ResultFile(output, "throughput", {**settings, "peer": PEER_RATE})
     common: dict[str, Any] = {
@@ -67,7 +75,7 @@ def main(
             {**settings, "changes": changes},
             lambda changes=changes: measure(game, changes, seconds),  # type: ignore[misc]
         )
-    for count in (int(number) for number in workers.split(",") if number.strip()):
+    for count in counts:
         changes = {**common, "backend": "processes", "workers": count}
         file.part(
             f"workers/{count}",
@@ -77,4 +85,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run_experiment(main)

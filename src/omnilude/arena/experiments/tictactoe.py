@@ -10,7 +10,14 @@ from typing import Annotated
 
 import typer
 
-from omnilude.arena.experiments.common import RESULTS, RUNS, ResultFile, match_part, train_part
+from omnilude.arena.experiments.common import (
+    RESULTS,
+    RUNS,
+    ResultFile,
+    match_part,
+    run_experiment,
+    train_part,
+)
 from omnilude.arena.match import MatchSettings
 
 
@@ -40,4 +47,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run_experiment(main)
