@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -214,6 +215,40 @@ def test_evaluations_are_forgotten_with_the_weights(root: str) -> None:
         if told:
             pool.weights_changed()
         assert same(pool.analyse(states, evaluator), expected) == told
+
+
+def test_identical_states_are_evaluated_once() -> None:
+    game = load("connect-four")
+    blocks = np.repeat(game.initial().block, 8, axis=0)
+    pool = make_pool(game, SearchSettings(simulations=20, temperature=0), 8)
+    pool.core.set_roots(blocks, np.zeros(8, dtype=np.uint64), np.zeros(8, dtype=np.uint32))
+    assert pool.core.gather(pool.inputs) == 1  # the others wait for the same answer
+    evaluator = HashEvaluator(game)
+    pool = make_pool(game, SearchSettings(simulations=20, temperature=0), 8)
+    found = pool.analyse(blocks, evaluator)
+    alone = HashEvaluator(game)
+    single = make_pool(game, SearchSettings(simulations=20, temperature=0)).analyse(
+        blocks[:1], alone
+    )
+    assert evaluator.rows == alone.rows == pool.counters["evaluations"]
+    assert pool.counters["cached"] >= 7 * evaluator.rows
+    for number in range(8):
+        part = slice(found.offsets[2 * number], found.offsets[2 * number + 1])
+        assert found.visits[part].tolist() == single.visits[: single.offsets[1]].tolist()
+
+
+def test_evaluations_are_forgotten_with_the_share_of_playouts() -> None:
+    game = load("connect-four")
+    blocks, evaluator = game.initial().block, HashEvaluator(game)
+    search = SearchSettings(simulations=20)
+    pool = make_pool(game, search)
+    pool.analyse(blocks, evaluator)
+    seen = evaluator.rows
+    pool.analyse(blocks, evaluator)
+    assert evaluator.rows == seen
+    pool.change(replace(search, playouts=4, playout_weight=0.5))
+    pool.analyse(blocks, evaluator)
+    assert evaluator.rows > seen
 
 
 def test_endless_games_end_at_the_limit() -> None:

@@ -67,6 +67,7 @@ UctSettings read_uct_settings(const nb::dict& values) {
     read("exploration", s.exploration);
     read("max_length", s.max_length);
     read("moves_only", s.moves_only);
+    read("most_bytes", s.most_bytes);
     return s;
 }
 

@@ -156,16 +156,21 @@ void SearchPool::change(const SearchSettings& settings) {
     if (rows_ > 0) throw std::logic_error("change: evaluations are under way");
     if (settings.rule != settings_.rule)
         throw std::invalid_argument("the rule of a search cannot change while it is under way");
+    // What is remembered has playouts mixed in.
+    if (settings.playouts != settings_.playouts ||
+        settings.playout_weight != settings_.playout_weight)
+        cache_.clear();
     settings_ = settings;
 }
 
 bool SearchPool::search_over(const Slot& slot) const {
     const Node& root = slot.tree.node(0);
     if (root.solved || root.visits > slot.plan.simulations) return true;
-    // Nothing is settled before half of the walks are made, and a look now and then is enough.
+    if (root.visits % settled_every != 0) return false;  // a look now and then is enough
+    if (slot.tree.bytes() > settings_.most_bytes) return true;
+    // Nothing is settled before half of the walks are made.
     const uint32_t left = slot.plan.simulations + 1 - root.visits;
-    return settings_.moves_only && left < root.visits && root.visits % settled_every == 0 &&
-           moves_settled(slot.tree, left);
+    return settings_.moves_only && left < root.visits && moves_settled(slot.tree, left);
 }
 
 void SearchPool::begin_search(Slot& slot) {

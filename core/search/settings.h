@@ -1,6 +1,7 @@
 // What decides how trees are searched; see src/omnilude/search/settings.py for what each means.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace omnilude {
@@ -25,8 +26,9 @@ struct SearchSettings {
     uint32_t playouts = 0;
     float playout_weight = 0.5f;
     uint32_t max_length = 1000;
-    float exploration = 0.7071f;  // UCT
-    bool moves_only = false;      // UCT: ends when no walk can change the moves any more
+    float exploration = 0.7071f;   // UCT
+    bool moves_only = false;       // UCT: ends when no walk can change the moves any more
+    size_t most_bytes = SIZE_MAX;  // a tree that takes more is searched no further
 };
 
 }  // namespace omnilude

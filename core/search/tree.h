@@ -69,6 +69,14 @@ class Tree {
     void clear();
     bool empty() const { return nodes_.empty(); }
     uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
+    // What is held, without the room that is kept for more.
+    size_t bytes() const {
+        const size_t node_bytes = sizeof(Node) + shape_.state_bytes +
+                                  shape_.roles * sizeof(int32_t) +
+                                  2 * shape_.players * sizeof(float);
+        return nodes_.size() * node_bytes + choices_.size() * sizeof(Choice) +
+               edges_.size() * sizeof(Edge) + links_.size() * sizeof(Link);
+    }
     // The root is node 0. Row `row` of the description is of this state.
     uint32_t add(const uint8_t* state, const Description& description, size_t row, uint32_t ply,
                  uint32_t max_length);

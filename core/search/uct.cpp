@@ -28,6 +28,7 @@ Analysis search_block(const Game& game, const std::vector<bool>& is_player, cons
     // Below the root, which has ply 0: where nobody has a choice for ever, walks must end too.
     search.max_length = settings.max_length;
     search.moves_only = settings.moves_only;
+    if (settings.seconds > 0) search.most_bytes = settings.most_bytes / count;
     SearchPool pool(game, is_player, nullptr, search, static_cast<uint32_t>(count), seed, 0, count);
     const std::vector<uint32_t> plies(count, 0);
     pool.set_roots(states, count, streams, plies.data());

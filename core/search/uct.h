@@ -12,6 +12,8 @@ struct UctSettings {
     float exploration = 0.7071f;
     uint32_t max_length = 1000;  // of playouts, and of walks in the tree
     bool moves_only = false;     // nobody asks for visits and values, only for the moves
+    // By seconds: the trees of a block end when they take so much, even if there is time left.
+    size_t most_bytes = size_t{1} << 30;
 };
 
 // Positions are searched in blocks of fixed size, each with its own random stream, so that the

@@ -161,15 +161,17 @@ def search_uct(
     streams: NDArray[np.uint64] | None = None,
     threads: int = 1,
     moves_only: bool = False,
+    most_bytes: int = 1 << 30,
 ) -> Analysis:
     """UCT with random playouts for every one of the positions, none of them terminal.
 
     With `moves_only` a search ends as soon as no walk that is left could change its moves. Alone,
     a position gets the same moves by it; beside others, which draw other playouts then, moves that
-    are as good."""
+    are as good. By seconds it also ends when its trees, up to 256 of them, take `most_bytes`."""
     if streams is None:
         streams = np.arange(len(states), dtype=np.uint64)
     arguments: dict[str, Any] = {**settings.to_dict(), "moves_only": moves_only}
+    arguments["most_bytes"] = most_bytes
     result = _core.search_uct(
         game.core,
         [not chance for chance in game.chance],

@@ -61,8 +61,9 @@ class SearchSettings:
     """Positions whose evaluation is remembered until the weights change."""
 
     playouts: int = 0
-    """Random playouts from every leaf, side by side in the engine's lanes; 0: none. Given to
-    `omnilude train`, it switches `auto_playouts` off."""
+    """Random playouts from every leaf, side by side in the engine's lanes; 0: none. They share
+    random numbers: results depend on how many trees a pool has. Given to `omnilude train`, it
+    switches `auto_playouts` off."""
     playout_weight: float = 0.5
     """Their share in the value of a leaf, beside the network's (AlphaGo's lambda). It switches
     `auto_playouts` off too."""
