@@ -18,6 +18,7 @@ from omnilude.arena.specs import find_checkpoint
 from omnilude.encoding import make_encoding
 from omnilude.errors import SettingsError
 from omnilude.networks import Network, NetworkSettings, build_network, load_checkpoint
+from omnilude.networks.checkpoint import layout_fingerprint
 from omnilude.networks.settings import FAMILIES
 from omnilude.search.evaluator import FAST_RATE, Evaluator, OnnxInt8Evaluator, make_evaluator
 from omnilude.search.pool import SearchPool
@@ -375,6 +376,7 @@ def test_worker_processes_play_and_are_replaced_when_they_die() -> None:
     network = build_network(encoding, slots, QUICK.network)
     task = Task(
         rules=rules_text(game),
+        layout=layout_fingerprint(game),
         name=game.name,
         encoding="planes",
         network=QUICK.network,

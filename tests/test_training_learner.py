@@ -1,6 +1,7 @@
 """Batches, losses and the learner."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from omnilude import load
 from omnilude.encoding import make_encoding
+from omnilude.errors import LearningError
 from omnilude.games.game import Batch as Description
 from omnilude.games.loading import load_text
 from omnilude.games.statistics import random_play
@@ -24,8 +26,11 @@ from omnilude.training.learner import (
     legal_policy_loss,
     value_loss,
 )
+from omnilude.training.loop import train
 from omnilude.training.optimiser import ADAM_DECAYS, ADAM_EPSILON, FlatWeights, Optimiser
+from omnilude.training.options import change_settings
 from omnilude.training.replay import Replay
+from omnilude.training.run import Run
 from omnilude.training.settings import TrainingSettings
 from omnilude.training.targets import PolicyLayout, Targets
 
@@ -319,3 +324,30 @@ def test_values_go_with_their_roles_round_a_cycle() -> None:
     batches._transform(samples, values)
     assert (values != rewards).any()
     np.testing.assert_allclose(values, game.describe(samples.states).rewards)
+
+
+def diverging(rate: float) -> Learner:
+    """A learner that takes some steps at such a rate."""
+    replay = Replay(64, GAME.state_bytes, 2)
+    replay.add(random_targets(64))
+    batches = BatchMaker(GAME, ENCODING, replay, size=32)
+    learner = Learner(build_network(ENCODING, LAYOUT.slots, TINY.network), TINY)
+    learner.learn(40, batches.make, rate=lambda _: rate, value_mix=0.5)
+    return learner
+
+
+def test_learning_that_diverges_says_so() -> None:
+    assert diverging(1e-3).step == 40
+    with pytest.raises(LearningError, match=r"diverged at step \d+: .* smaller learning_rate"):
+        diverging(1e12)
+
+
+def test_weights_that_are_no_use_are_not_kept(tmp_path: Path) -> None:
+    quick = {"positions": 600, "minutes": 0.0, "preset": "tiny", "simulations": 4, "workers": 1}
+    quick |= {"games_per_worker": 16, "iteration_positions": 200, "batch_size": 32}
+    quick |= {"engine": "torch", "commit_seconds": 0.0, "warmup_steps": 0, "learning_rate": 1e12}
+    for _ in range(2):  # the second goes on from what was committed, and comes to the same end
+        with pytest.raises(LearningError, match="diverged"):
+            train(GAME, tmp_path, change_settings(TrainingSettings(), quick))
+    with Run(tmp_path, GAME, None) as run:
+        assert all(tensor.isfinite().all() for tensor in run.load_tensors().values())

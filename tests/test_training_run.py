@@ -300,11 +300,25 @@ def test_what_users_do_to_a_folder_does_no_harm(tmp_path: Path) -> None:
     with Run(tmp_path, GAME, SETTINGS) as run:
         step(run, 1)
     (tmp_path / "checkpoints" / "exported").mkdir()
+    (tmp_path / "checkpoints" / "best.json").write_text("mine")
+    (tmp_path / "checkpoints" / "step-00000099.json").write_text("left by a killed process")
     (tmp_path / "metrics.jsonl").unlink()
     with Run(tmp_path, GAME, None) as run:
         run.add_metrics({"iteration": 2})
     assert [line["iteration"] for line in load_metrics(tmp_path)] == [2]
     assert (tmp_path / "checkpoints" / "exported").is_dir()
+    assert (tmp_path / "checkpoints" / "best.json").read_text() == "mine"
+    assert not (tmp_path / "checkpoints" / "step-00000099.json").exists()
+
+
+def test_positions_laid_out_otherwise_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Run(tmp_path, GAME, SETTINGS) as run:
+        step(run, 1)
+    monkeypatch.setattr("omnilude.networks.checkpoint.layout_fingerprint", lambda _: "other")
+    with pytest.raises(CheckpointError, match="fluents and moves in another order"):
+        Run(tmp_path, GAME, None)
 
 
 def test_chunks_hold_the_arrays_of_targets_and_nothing_else(tmp_path: Path) -> None:

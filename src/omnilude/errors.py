@@ -60,5 +60,9 @@ class SettingsError(OmniludeError):
     """A setting has a value that makes no sense."""
 
 
+class LearningError(OmniludeError):
+    """Learning has come to nothing: weights that give no numbers any more."""
+
+
 class CheckpointError(OmniludeError):
     """A checkpoint does not fit the game, encoding or network it is used with."""

@@ -198,7 +198,7 @@ def _make_axis(low: int, high: int, indices: Sequence[Index]) -> Axis:
 def natural_order(text: str) -> tuple[list[tuple[int, int, str]], str]:
     """Sorts texts with the numbers in them by value: 2 before 10, and 7 apart from 007."""
     parts = [
-        (0, int(part), "") if part.isdigit() else (1, 0, part)
+        (0, int(part), "") if part.isdecimal() else (1, 0, part)
         for part in _NUMBER.split(text)
         if part
     ]

@@ -21,6 +21,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
+from omnilude._core import CircuitGame
 from omnilude.errors import CheckpointError, SettingsError
 from omnilude.networks.build import build_network
 from omnilude.networks.files import checksum, find_version, write_atomically
@@ -53,6 +54,17 @@ def rules_fingerprint(game: Game) -> str:
     if game.program is None:
         raise CheckpointError(f"{game.name} keeps no rules to identify a checkpoint by")
     return hashlib.sha256("\n".join(map(str, game.program.rules)).encode()).hexdigest()
+
+
+def layout_fingerprint(game: Game) -> str:
+    """Identifies what the bits of a state and the slots of a move mean, and in which order."""
+    moves = [
+        game.core.move_name(role, slot)
+        for role in range(len(game.roles))
+        for slot in range(game.slots(role))
+    ]
+    fluents = game.core.fluents if isinstance(game.core, CircuitGame) else []
+    return hashlib.sha256("\n".join([*fluents, "", *moves]).encode()).hexdigest()
 
 
 def save_checkpoint(

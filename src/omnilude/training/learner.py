@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from omnilude.errors import CheckpointError
+from omnilude.errors import CheckpointError, LearningError
 from omnilude.networks import build_network
 from omnilude.training.batches import Batch, PolicyTarget
 from omnilude.training.optimiser import FlatWeights, Optimiser, copy_buffers
@@ -32,6 +32,9 @@ METRICS = (
 )
 """What a step reports. The divergence is the policy loss less the entropy of its targets; the
 value error is the mean distance from the target."""
+
+MOST_LOGIT = 1e6
+"""Beyond this a search refuses what a network says."""
 
 
 class Learner:
@@ -65,14 +68,20 @@ class Learner:
         value_mix: float,
         stop: Callable[[], bool] = lambda: False,
     ) -> tuple[int, dict[str, float]]:
-        """Makes steps until `stop`; returns how many, and the mean of each metric."""
+        """Makes steps until `stop`; returns how many, and the mean of each metric.
+
+        A `LearningError` says that the weights are of no use any more: they must not be kept.
+        """
         self.network.train()
         totals = torch.zeros(len(METRICS))
-        done = 0
+        done, batch = 0, None
         while done < steps and not stop():
-            totals += self._learn(make_batch(value_mix), rate(self.step))
+            batch = make_batch(value_mix)
+            totals += self._learn(batch, rate(self.step))
             done += 1
         self.network.eval()
+        if batch is not None:
+            self._check_player(batch.rows)
         means = (totals / max(1, done)).tolist()
         return done, dict(zip(METRICS, means, strict=True)) if done else {}
 
@@ -102,6 +111,8 @@ class Learner:
         )
         loss.backward()  # type: ignore[no-untyped-call]
         norm = self.optimiser.clip(settings.gradient_clip)
+        if not norm.isfinite():
+            raise self._diverged("the gradient is no number")
         self.step += 1
         self.optimiser.step(rate, self.step)
         self._move_player()
@@ -109,6 +120,19 @@ class Learner:
         error = (outputs.value_logits.detach().sigmoid() - batch.values).abs().mean()
         found = (loss, policy, divergence, value, error, reply, final, norm)
         return torch.stack([one.detach() for one in found])
+
+    @torch.inference_mode()
+    def _check_player(self, rows: Tensor) -> None:
+        logits, _ = self.player(rows)
+        if not logits.abs().max() < MOST_LOGIT:  # so that nan is found too
+            raise self._diverged("the network's answers are no numbers, or beyond all bounds")
+
+    def _diverged(self, why: str) -> LearningError:
+        return LearningError(
+            f"learning has diverged at step {self.step}: {why}. The same command goes on from the "
+            "last commit; if it comes to this again, train in another folder with a smaller "
+            "learning_rate"
+        )
 
     def _policy_loss(self, logits: Tensor, target: PolicyTarget) -> Tensor:
         if self._legal_only:

@@ -48,6 +48,7 @@ class Task:
     """All that a worker process must know to begin."""
 
     rules: str
+    layout: str  # fingerprint of fluents and moves, in which positions are exchanged
     name: str
     encoding: str
     network: NetworkSettings
@@ -78,6 +79,7 @@ class _Process:
         from omnilude.games.loading import load_text
         from omnilude.games.settings import LoadSettings
         from omnilude.networks import build_network
+        from omnilude.networks.checkpoint import layout_fingerprint
         from omnilude.search.evaluator import make_evaluator
 
         keep_memory()
@@ -85,6 +87,8 @@ class _Process:
         self.connection = connection
         self.task = task
         game = load_text(task.rules, name=task.name, settings=LoadSettings(check_playouts=0))
+        if layout_fingerprint(game) != task.layout:
+            raise RuntimeError("the worker has read fluents and moves in another order")
         encoding = make_encoding(game, task.encoding)
         slots = [game.slots(role) for role in game.players]
         self.network = build_network(encoding, slots, task.network).eval()

@@ -22,6 +22,7 @@ import hashlib
 import io
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
@@ -30,6 +31,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from omnilude.errors import CheckpointError, OmniludeError, SettingsError
 from omnilude.networks.files import checksum, find_version, write_atomically
@@ -47,7 +49,11 @@ if TYPE_CHECKING:
     from omnilude.games import Game
 
 MANAGED = ("state", "replay", "games", "checkpoints")
-"""Folders in which files that the state does not name are removed."""
+"""Folders in which files of a run that the state does not name are removed."""
+RUNS = Path("runs")
+"""Where runs are that are only named."""
+OWN_NAME = re.compile(r"\d{12}\.|step-\d{8}\.|\..*\.part$")
+"""Of the files that a run writes there, or half writes: others are the user's."""
 KEPT_CHECKPOINTS = 25
 FORMAT = 1
 
@@ -60,6 +66,7 @@ class RunState:
     omnilude: str = ""  # version that began the run
     game: str = ""
     rules: str = ""  # fingerprint
+    layout: str = ""  # of fluents and moves, as the replay buffer has them; "" in older versions
     session: int = 0  # starts so far: each has random numbers of its own
     elapsed: float = 0.0  # seconds, over all sessions
     iteration: int = 0
@@ -88,7 +95,7 @@ class Run:
     """An open run folder. `state` is what the next commit will write."""
 
     def __init__(self, folder: Path, game: Game, settings: TrainingSettings | None) -> None:
-        from omnilude.networks import rules_fingerprint
+        from omnilude.networks.checkpoint import layout_fingerprint, rules_fingerprint
 
         self.folder, self._game = folder, game
         if folder.exists() and not folder.is_dir():
@@ -112,6 +119,13 @@ class Run:
                     f"{folder} has learned other rules: those of {self.state.game or 'a game'} "
                     f"({self.state.rules[:12]}), not of {game.name} ({rules[:12]})"
                 )
+            layout = layout_fingerprint(game)
+            if self.resumed and self.state.layout and self.state.layout != layout:
+                raise CheckpointError(
+                    f"the positions in {folder} have their fluents and moves in another order than "
+                    f"those of {game.name} now: the run was begun by omnilude {self.state.omnilude}"
+                )
+            self.state.layout = layout
             self.warning = ""
             if self.resumed and stored:
                 self.warning = self._look_for_missing()
@@ -272,13 +286,22 @@ class Run:
             for path in (self.folder / folder).iterdir():
                 # A checkpoint is several files with one stem.
                 name = f"{folder}/{path.name}"
-                ours = any(name == one or name.startswith(f"{one}.") for one in named)
-                if not ours and not path.is_dir():  # a run makes no folders in there
+                needed = any(name == one or name.startswith(f"{one}.") for one in named)
+                if OWN_NAME.match(path.name) and not needed and not path.is_dir():
                     path.unlink()
 
 
 def is_run(folder: Path) -> bool:
     return (folder / "settings.toml").is_file()
+
+
+def find_folder(run: str) -> Path:
+    """A run by name or by path. A bare name is that of a run in runs/, unless only something else
+    has it: a checkpoint, or a run that was moved here."""
+    path, named = Path(run), RUNS / run
+    if len(path.parts) > 1 or (path.exists() and not named.exists()):
+        return path
+    return named
 
 
 @contextmanager
@@ -318,6 +341,17 @@ def load_state(folder: Path) -> RunState | None:
             raise ValueError("its checksum is not that of it")
         known = {one.name for one in fields(RunState)}
         return RunState(**{name: value for name, value in values.items() if name in known})
+
+
+def load_newest_states(folder: Path, most: int = 512) -> NDArray[np.uint8] | None:
+    """[n, bytes]: some of the newest positions of the replay buffer of a run, if it has any."""
+    state = load_state(folder)
+    if state is None or not state.replay:
+        return None
+    path = folder / state.replay[-1]["file"]
+    with reading(path), np.load(path, allow_pickle=False) as arrays:
+        states: NDArray[np.uint8] = arrays["states"]
+    return np.random.default_rng(0).permutation(states)[:most]
 
 
 def load_metrics(folder: Path) -> list[dict[str, Any]]:

@@ -137,7 +137,7 @@ class TrainingSettings:
     """Play uses an average of the weights of which each step keeps so much; 0: the weights."""
 
     commit_seconds: float = 10.0
-    """A killed run loses at most about so many seconds."""
+    """A killed run loses at most about so many seconds, and the games that were under way."""
     checkpoint_minutes: float = 0.5
     """Time between checkpoints; old ones are thinned out so that about 25 remain."""
     kept_games: int = 5000

@@ -73,8 +73,11 @@ def make_selfplay(
     """Workers that play with this network; `engine` is that of an evaluator, not 'auto'."""
     workers = settings.workers or count_cores()
     if settings.backend == "processes":
+        from omnilude.networks.checkpoint import layout_fingerprint
+
         task = Task(
             rules=rules_text(game),
+            layout=layout_fingerprint(game),
             name=game.name,
             encoding=settings.encoding,
             network=settings.network,
