@@ -16,12 +16,19 @@ from omnilude.games.symmetry import Symmetry
 from omnilude.networks import NetworkSettings
 from omnilude.training.batches import BatchMaker
 from omnilude.training.display import LineDisplay, LiveDisplay, clock, make_display
-from omnilude.training.estimate import Estimate, Layout, estimate_training, print_estimate
+from omnilude.training.estimate import (
+    Estimate,
+    Layout,
+    estimate_training,
+    list_layouts,
+    print_estimate,
+)
 from omnilude.training.plots import draw_plots
 from omnilude.training.progress import Status
 from omnilude.training.reporter import Reporter
 from omnilude.training.run import Run
 from omnilude.training.selfplay import Harvest, Times
+from omnilude.training.settings import TrainingSettings
 from test_training import QUICK, Listening
 
 
@@ -50,6 +57,27 @@ def test_a_whole_run_is_as_fast_as_its_parts_allow() -> None:
     assert made_up(overlap=True, samples=1000.0).positions == pytest.approx(250)
     assert made_up(overlap=False, samples=4000.0).seconds == pytest.approx(200)
     assert made_up(overlap=False, samples=4000.0).recommended_preset == "small"
+
+
+def test_what_is_recommended_can_be_had() -> None:
+    estimate = made_up(overlap=False, samples=4000.0)
+    first, second = estimate.layouts
+    faster = replace(second, positions=5000.0)  # but no run has two inference threads a worker
+    assert replace(estimate, layouts=[first, faster]).best == first
+    processes = replace(first, backend="processes", positions=2000.0)
+    found = replace(estimate, layouts=[first, faster, processes])
+    assert found.best == processes
+    assert found.positions == estimate.positions  # as a run without that would be
+    file = io.StringIO()
+    print_estimate(found, Console(width=120, file=file))
+    assert "--workers 2 --backend processes (2.00x)" in file.getvalue()
+
+
+def test_first_comes_the_layout_that_is_asked_for() -> None:
+    usual = [(2, 1, "threads"), (1, 2, "threads"), (2, 1, "processes")]
+    assert list_layouts(2, TrainingSettings(), True) == usual
+    asked = TrainingSettings(workers=3, backend="processes")
+    assert list_layouts(2, asked, False) == [(3, 1, "processes"), *usual[:2]]
 
 
 @pytest.mark.parametrize("family", ["residual", "gaz"])

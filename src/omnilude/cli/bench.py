@@ -70,7 +70,8 @@ def train(
 ) -> None:
     """Say what a training run will do on this machine, and which settings suit it.
 
-    Takes the options of `omnilude train`; --minutes is the length of the run that is asked about.
+    Takes the options of `omnilude train`; --minutes and --positions are the length of the run
+    that is asked about, --workers and --backend how it shares out the cores.
     """
     from omnilude.training.estimate import estimate_training, print_estimate
     from omnilude.training.settings import TrainingSettings
@@ -91,5 +92,11 @@ def train(
         console.print(
             f"A run of {settings.minutes:g} minutes will play about "
             f"{estimate.positions * settings.minutes * 60:,.0f} positions.",
+            highlight=False,
+        )
+    if settings.positions:
+        console.print(
+            f"{settings.positions:,} positions will take about "
+            f"{settings.positions / estimate.positions / 60:.1f} minutes.",
             highlight=False,
         )

@@ -78,8 +78,15 @@ class Estimate:
     overlap: bool
 
     @property
+    def asked(self) -> Layout:
+        """What a run with these settings has."""
+        return self.layouts[0]
+
+    @property
     def best(self) -> Layout:
-        return max(self.layouts, key=lambda layout: layout.positions)
+        """Among those that a run can have: its workers have one inference thread each."""
+        possible = [layout for layout in self.layouts if layout.inference_threads == 1]
+        return max(possible, key=lambda layout: layout.positions)
 
     @property
     def recommended_preset(self) -> str:
@@ -89,13 +96,23 @@ class Estimate:
     @property
     def positions(self) -> float:
         """Positions a second of a whole run."""
-        play = 1 / self.best.positions
+        play = 1 / self.asked.positions
         if not self.overlap:
             return 1 / (play + self.replay_ratio / max(self.samples.values()))
         threads = learning_threads(self.cores)
         learn = self.replay_ratio / self.samples[threads]
         # Cores that learn do not play; where all others have played enough, learning is the limit.
         return 1 / max(learn, play + learn * threads / self.cores)
+
+    @property
+    def waiting(self) -> float:
+        """Share of the time of those cores that do not learn in which they wait for learning."""
+        if not self.overlap:
+            return 0.0
+        threads = learning_threads(self.cores)
+        learn = self.replay_ratio / self.samples[threads]
+        free = (self.cores - threads) / self.cores  # of the cores
+        return max(0.0, 1 - 1 / self.asked.positions / (learn * free)) if free else 0.0
 
     @property
     def seconds(self) -> float:
@@ -143,7 +160,7 @@ def estimate_training(
     search, engine = replace(settings.search, playouts=playouts), evaluator.engine
     layouts: list[Layout] = []
     replay = Replay.of(game, settings)
-    for workers, threads, backend in list_layouts(cores, processes):
+    for workers, threads, backend in list_layouts(cores, settings, processes):
         tell(f"self-play, {workers} {backend}, {threads} inference threads each")
         asked = replace(settings, workers=workers, backend=backend)  # type: ignore[arg-type]
         selfplay = make_selfplay(
@@ -155,6 +172,14 @@ def estimate_training(
             started = time.perf_counter()
             harvest = selfplay.collect(10**9, seconds)
             taken = time.perf_counter() - started
+            while not harvest.counters.get("positions") and taken < LONGEST:
+                harvest.add(selfplay.collect(10**9, seconds))  # a slow network needs longer
+                taken = time.perf_counter() - started
+            if not harvest.counters.get("positions"):
+                raise SettingsError(
+                    f"no move of {game.name} was found within {LONGEST:g} s: take fewer "
+                    "simulations or a smaller network"
+                )
             if not harvest.records and not len(replay):  # learning needs a game that ended
                 harvest.records += selfplay.collect(1, LONGEST).records
         finally:
@@ -182,14 +207,16 @@ def estimate_training(
     )
 
 
-def list_layouts(cores: int, processes: bool) -> list[tuple[int, int, str]]:
-    """Workers, inference threads of each, and back end."""
-    layouts = [(cores, 1, "threads")]
+def list_layouts(
+    cores: int, settings: TrainingSettings, processes: bool
+) -> list[tuple[int, int, str]]:
+    """Workers, inference threads of each, and back end; first those of the settings."""
+    layouts = [(settings.workers or cores, 1, settings.backend), (cores, 1, "threads")]
     if cores > 1:
         layouts.append((1, cores, "threads"))
     if processes:
         layouts.append((cores, 1, "processes"))
-    return layouts
+    return list(dict.fromkeys(layouts))
 
 
 def recommend_preset(evaluations: dict[str, dict[str, float]]) -> str:
@@ -265,9 +292,15 @@ def print_estimate(estimate: Estimate, console: Console) -> None:
         f"a run of {POSITIONS:,} positions, {estimate.replay_ratio:g} samples each, takes about "
         f"{estimate.seconds / 60:.1f} minutes ({estimate.positions:,.0f} positions/s)"
     )
+    if estimate.waiting > 0.05:
+        console.print(
+            f"learning is the limit: cores that do not learn wait {estimate.waiting:.0%} of the "
+            "time; a smaller --replay-ratio or more --simulations give them something to do"
+        )
     best = estimate.best
     preset = f"--preset {estimate.recommended_preset} " if len(estimate.evaluations) > 1 else ""
-    console.print(f"recommended: {preset}--workers {best.workers} --backend {best.backend}")
+    gain = "" if best == estimate.asked else f" ({best.positions / estimate.asked.positions:.2f}x)"
+    console.print(f"recommended: {preset}--workers {best.workers} --backend {best.backend}{gain}")
 
 
 def _describe(workers: int, threads: int, backend: str, harvest: Harvest, seconds: float) -> Layout:
