@@ -86,8 +86,17 @@ def test_options_may_be_given_apart(game: Game) -> None:
     player = make_player("uct:100", game, playouts=3)
     assert isinstance(player, UctPlayer)
     assert player.settings.playouts == 3
-    with pytest.raises(SettingsError, match="both set playouts"):
+    with pytest.raises(SettingsError, match="playouts is set twice"):
         make_player("uct:100:playouts=2", game, playouts=3)
+    player = make_player("uct", game, seconds=2)  # by their short names too
+    assert isinstance(player, UctPlayer)
+    assert player.settings.seconds == 2
+
+
+@pytest.mark.parametrize("seed", [-1, 1 << 64])
+def test_seeds_out_of_range(seed: int) -> None:
+    with pytest.raises(SettingsError, match=r"from 0 to 2\^64 - 1"):
+        omnilude.player("random", seed=seed)
 
 
 # --- single states ---

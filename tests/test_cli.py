@@ -20,7 +20,7 @@ from omnilude.errors import SettingsError
 from omnilude.rules.library import bundled_games
 from omnilude.training import estimate
 from omnilude.training.baselines import BASELINES
-from omnilude.training.run import RunState
+from omnilude.training.run import RunState, find_folder
 from omnilude.training.settings import TrainingSettings
 from omnilude.training.toml import write_toml
 
@@ -191,13 +191,12 @@ def test_playouts_that_are_given_are_not_found_out() -> None:
 
 def test_runs_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    find = learning.find_folder
-    assert find("tower") == Path("runs/tower")
-    assert find("elsewhere/tower") == Path("elsewhere/tower")
+    assert find_folder("tower") == Path("runs/tower")
+    assert find_folder("elsewhere/tower") == Path("elsewhere/tower")
     Path("tower").mkdir()
-    assert find("tower") == Path("tower")  # the only one of that name
+    assert find_folder("tower") == Path("tower")  # the only one of that name
     Path("runs/tower").mkdir(parents=True)
-    assert find("tower") == Path("runs/tower")
+    assert find_folder("tower") == Path("runs/tower")
 
 
 def test_a_run_without_a_name_is_that_of_the_game(
@@ -269,6 +268,8 @@ def test_match_of_players_without_a_run(tmp_path: Path) -> None:
     ).output
     assert "as pacman" in output
     assert "which game?" in run("match", "random", "random", code=1).output
+    misspelt = run("match", "runs/conect-four", "uct:10", code=1).output
+    assert "there is no player 'runs/conect-four'" in misspelt
     assert "no player 'x'" in run("match", "x", "random", "--game", "tower", code=1).output
 
 

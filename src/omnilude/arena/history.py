@@ -81,8 +81,10 @@ def rate_run(
         )
     steps = _choose_steps(folder, settings.checkpoints)
     names = {step: f"step {step}" for step in steps}
-    specs = {name: f"{folder}:step={step}" for step, name in names.items()}
-    options = {name: {"simulations": settings.simulations} for name in specs}
+    specs = {name: str(folder) for name in names.values()}
+    options = {
+        name: {"step": step, "simulations": settings.simulations} for step, name in names.items()
+    }
     specs |= {anchor: anchor for anchor in settings.anchors}
     meanings = {name: explain_spec(spec, **options.get(name, {})) for name, spec in specs.items()}
     pairs = _list_pairs([names[step] for step in steps], settings)

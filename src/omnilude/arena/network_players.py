@@ -46,17 +46,19 @@ class SearchPlayer:
         *,
         seconds: float = 0,
         engine: str = "auto",
+        calibration: NDArray[np.uint8] | None = None,
         evaluator: Evaluator | None = None,
         symmetries: Sequence[Symmetry] = (),
         seed: int = 0,
         name: str = "network",
         origin: dict[str, Any] | None = None,
     ) -> None:
-        """`seconds`: time for a move, instead of the simulations of the settings. An `evaluator`
-        that is given is used by all forks too: for matches in a single thread. `symmetries`: those
-        under which positions are evaluated; none: only as they are."""
+        """`seconds`: time for a move, instead of the simulations of the settings. `calibration`:
+        states that an engine with integers is scaled for. An `evaluator` that is given is used by
+        all forks too: for matches in a single thread. `symmetries`: those under which positions are
+        evaluated; none: only as they are."""
         self.game, self.network, self.settings, self.seconds = game, network, settings, seconds
-        self.engine, self.symmetries = engine, symmetries
+        self.engine, self.symmetries, self.calibration = engine, symmetries, calibration
         self._given = self._evaluator = evaluator
         self.seed, self.name = seed, name
         self.origin = origin or {}
@@ -70,7 +72,9 @@ class SearchPlayer:
         if self._evaluator is None:
             # By the clock a tree is searched alone: what is quickest with full batches may not be.
             batch = max(1, len(self.symmetries)) if self.seconds else USUAL_BATCH
-            self._evaluator = _prepare(self.game, self.network, self.engine, batch)
+            self._evaluator = _prepare(
+                self.game, self.network, self.engine, batch, self.calibration
+            )
             self.engine = self._evaluator.engine
             if self.symmetries:
                 encoding = cast("Encoding", self.network.encoding)
@@ -131,6 +135,7 @@ class SearchPlayer:
             self.network,
             replace(self.settings, simulations=fitting),
             engine=self.engine,
+            calibration=self.calibration,
             evaluator=self._given,
             symmetries=self.symmetries,
             seed=seed,
@@ -191,12 +196,14 @@ class PolicyPlayer:
         network: Network,
         *,
         engine: str = "auto",
+        calibration: NDArray[np.uint8] | None = None,
         seed: int = 0,
         name: str = "policy",
         origin: dict[str, Any] | None = None,
     ) -> None:
         self.game, self.network, self.seed, self.name = game, network, seed, name
-        self.evaluator = _prepare(game, network, engine, USUAL_BATCH)
+        self.calibration = calibration
+        self.evaluator = _prepare(game, network, engine, USUAL_BATCH, calibration)
         self.origin = origin or {}
 
     def choose(self, positions: Positions) -> NDArray[np.int32]:
@@ -241,6 +248,7 @@ class PolicyPlayer:
             self.game,
             self.network,
             engine=self.evaluator.engine,
+            calibration=self.calibration,
             seed=seed,
             name=self.name,
             origin=self.origin,
@@ -250,11 +258,19 @@ class PolicyPlayer:
         return {"kind": "policy", **self.origin, "engine": self.evaluator.engine}
 
 
-def _prepare(game: Game, network: Network, engine: str, batch: int) -> Evaluator:
-    """An evaluator for batches of about that size. Integers are calibrated on random play: whether
-    their answers are near enough is checked all the same."""
+def _prepare(
+    game: Game,
+    network: Network,
+    engine: str,
+    batch: int,
+    states: NDArray[np.uint8] | None,
+) -> Evaluator:
+    """An evaluator for batches of about that size. Integers are calibrated on the states, or on
+    random play: whether their answers are near enough is checked all the same."""
     encoding = cast("Encoding", network.encoding)
-    rows = random_rows(game, encoding) if engine == "onnx-int8" else None
+    rows = None
+    if engine == "onnx-int8":
+        rows = random_rows(game, encoding) if states is None else encoding.encode(states)
     return make_evaluator(network, engine=engine, calibration=rows, batch=batch)
 
 

@@ -81,8 +81,8 @@ class StatePlayer:
         **options: Any,
     ) -> None:
         """`roles`: those that it plays, all where none is named; `options`: of the spec."""
-        if seed < 0:
-            raise SettingsError(f"seed must not be negative, but is {seed}")
+        if not 0 <= seed < 1 << 64:
+            raise SettingsError(f"seed must be from 0 to 2^64 - 1, but is {seed}")
         self.spec, self.seed, self.roles = str(spec), seed, tuple(roles)
         self._options, self._calls = options, 0
         explain_spec(self.spec, **options)  # what is wrong is said now, not at the first move

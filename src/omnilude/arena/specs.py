@@ -11,6 +11,7 @@ runs/NAME:playouts=0       without the random playouts from leaves that helped i
 runs/NAME:symmetries=1     every position evaluated once, not under two symmetries of the game
 runs/NAME:sims=0           the policy of the network, without search
 runs/NAME:step=2000        an earlier checkpoint of the run, or give its path
+NAME                       the run in runs/ of this name
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from omnilude.games import Game, load
 from omnilude.games.loading import load_text
 from omnilude.search.evaluator import ENGINES
 from omnilude.search.settings import SearchSettings, UctSettings, make_settings
-from omnilude.training.run import is_run, load_state
+from omnilude.training.run import find_folder, is_run, load_newest_states, load_state
 
 if TYPE_CHECKING:
     from omnilude.games.symmetry import Symmetry
@@ -63,8 +64,8 @@ def make_player(spec: str, game: Game, *, seed: int = 0, **options: Any) -> Play
         return RandomPlayer(game, seed=seed, name=spec)
     if kind == "uct":
         return UctPlayer(game, make_uct_settings(spec, given), seed=seed, name=spec)
-    plan = _plan_network(spec, Path(kind), given)
-    return _make_network_player(spec, Path(kind), plan, game, seed)
+    path = _find_path(kind)
+    return _make_network_player(spec, path, _plan_network(spec, path, given), game, seed)
 
 
 def explain_spec(spec: str, **options: Any) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def explain_spec(spec: str, **options: Any) -> dict[str, Any]:
         return {"kind": kind}
     if kind == "uct":
         return {"kind": kind, **make_uct_settings(spec, given).to_dict()}
-    told = asdict(_plan_network(spec, Path(kind), given))
+    told = asdict(_plan_network(spec, _find_path(kind), given))
     del told["checkpoint"]
     return {"kind": "network", **told}
 
@@ -105,10 +106,11 @@ def split_spec(spec: str) -> tuple[str, dict[str, Any]]:
 
 def _read_spec(spec: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     kind, given = split_spec(spec)
-    clash = given.keys() & options.keys()
-    if clash:
-        raise SettingsError(f"{spec!r} and the options both set {', '.join(sorted(clash))}")
-    given.update(options)
+    for name, value in options.items():
+        name = ALIASES.get(name, name)
+        if name in given:
+            raise SettingsError(f"{name} is set twice, in {spec!r} and by the options")
+        given[name] = value
     if kind == "random":
         _refuse(spec, given)
     return kind, given
@@ -133,6 +135,12 @@ def parse_seconds(value: Any, spec: str) -> float:
     return float(match.group(1))
 
 
+def _find_path(kind: str) -> Path:
+    """Of a run or checkpoint; the name of a run in runs/ is enough."""
+    named = find_folder(kind)
+    return named if is_run(named) else Path(kind)
+
+
 def _plan_network(spec: str, path: Path, options: dict[str, Any]) -> NetworkPlan:
     if not path.exists() and not path.with_name(f"{path.name}.json").exists():
         raise SettingsError(f"there is no player {spec!r}: give {FORMS}")
@@ -148,6 +156,14 @@ def _plan_network(spec: str, path: Path, options: dict[str, Any]) -> NetworkPlan
     shown = facts["encoding"]["kind"] == "planes" and facts["extra"].get("augment", True)
     usual = SYMMETRIES if shown else 1
     symmetries, search = 1, None
+    unknown = options.keys() - {one.name for one in fields(SearchSettings)} - {"symmetries"}
+    if unknown:
+        raise SettingsError(
+            f"{spec!r} has no {', '.join(map(repr, sorted(unknown)))}; it has step, time, engine, "
+            "symmetries, " + ", ".join(one.name for one in fields(SearchSettings))
+        )
+    if seconds is not None and "simulations" in options:
+        raise SettingsError(f"{spec!r} has both sims and time: give one of them")
     if str(options.get("simulations")) == "0":
         options.pop("simulations")
         _refuse(spec, options)
@@ -185,14 +201,24 @@ def _make_network_player(spec: str, path: Path, plan: NetworkPlan, game: Game, s
 
     network = load_checkpoint(plan.checkpoint, game).network
     origin = {"path": str(path), "step": plan.step, "weights": plan.weights}
+    states = load_newest_states(path) if plan.engine == "onnx-int8" and is_run(path) else None
     if plan.search is None:
-        return PolicyPlayer(game, network, engine=plan.engine, seed=seed, name=spec, origin=origin)
+        return PolicyPlayer(
+            game,
+            network,
+            engine=plan.engine,
+            calibration=states,
+            seed=seed,
+            name=spec,
+            origin=origin,
+        )
     return SearchPlayer(
         game,
         network,
         plan.search,
         seconds=plan.seconds,
         engine=plan.engine,
+        calibration=states,
         symmetries=_choose_symmetries(game, plan.symmetries),
         seed=seed,
         name=spec,
@@ -237,10 +263,12 @@ def list_checkpoints(run: Path) -> dict[int, Path]:
 def find_game(spec: str) -> Game | None:
     """The game that a run has learned, from the rules in its folder, or that of a checkpoint if it
     is a bundled one; None for other players."""
-    folder = Path(split_spec(spec)[0])
+    folder = _find_path(split_spec(spec)[0])
     rules = folder / "rules.kif"
     if is_run(folder) and rules.is_file():
-        return load_text(rules.read_text(encoding="utf-8"), name=folder.name, file=str(rules))
+        state = load_state(folder)
+        name = (state and state.game) or folder.name
+        return load_text(rules.read_text(encoding="utf-8"), name=name, file=str(rules))
     return None if folder.is_dir() else _find_bundled_game(folder)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import time
 from itertools import count
 from pathlib import Path
@@ -71,7 +73,7 @@ def demo(
     )
     print_summary(console, summary)
     console.rule(f"A match against {OPPONENT}, in both seats")
-    players = [make_player(f"{run}:sims=64", game), make_player(OPPONENT, game)]
+    players = [make_player(str(run), game, simulations=64), make_player(OPPONENT, game)]
     players[0].name = "taught itself"
     result = show_match(console, game, players, MatchSettings(games=games, seed=seed))
     print_match(console, result)
@@ -79,6 +81,13 @@ def demo(
     _show_game(console, game, str(run), seed, pause)
     console.rule("What to try next")
     console.print(NEXT.format(name=run, folder=run), highlight=False, soft_wrap=True)
+    command = Path(sys.argv[0])
+    if shutil.which(command.name) is None and command.is_file():  # as `make demo` has it
+        console.print(
+            f"The command is in {command.parent}: `export PATH={command.parent.resolve()}:$PATH`",
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def choose_folder(run: Path, minutes: float, seed: int) -> Path:

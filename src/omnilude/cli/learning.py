@@ -15,6 +15,7 @@ from omnilude.cli.shared import FILE, BareCommand, GameArgument, SeedOption, mak
 from omnilude.errors import SettingsError
 from omnilude.games import Game, State, load
 from omnilude.training.baselines import find_baseline
+from omnilude.training.run import RUNS, find_folder, load_settings
 
 if TYPE_CHECKING:
     from omnilude.training.progress import Summary
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-RUNS = Path("runs")
 MOST_SYMMETRIES = 12
 """Symmetries described one by one; there may be thousands."""
 
@@ -193,22 +193,12 @@ def name_moves(game: Game) -> dict[str, list[str]]:
     }
 
 
-def find_folder(run: str) -> Path:
-    """A run by name or by path. A bare name is that of a run in runs/, unless only something else
-    has it: a checkpoint, or a run that was moved here."""
-    path, named = Path(run), RUNS / run
-    if len(path.parts) > 1 or (path.exists() and not named.exists()):
-        return path
-    return named
-
-
 def train_player(
     console: Console, game: Game, folder: Path, changes: dict[str, Any], opponents: str
 ) -> Summary:
     """Trains, or goes on with a run, while the console shows how it goes."""
     from omnilude.training.display import make_display
     from omnilude.training.loop import train as train_network
-    from omnilude.training.run import load_settings
     from omnilude.training.settings import TrainingSettings
 
     settings = apply_changes(load_settings(folder) or TrainingSettings(), changes)
@@ -252,6 +242,14 @@ def print_summary(console: Console, summary: Summary) -> None:
     for opponent, score in summary.scores.items():
         table.add_row(f"mean score, {opponent}", f"{score:.1%}")
     console.print(table)
+    settings = load_settings(summary.folder)
+    if summary.scores and settings:
+        console.print(
+            f"Scores are of {settings.assess_games} games each, {settings.assess_simulations} "
+            "simulations a move, the network alone: `omnilude match` tells more exactly.",
+            style="dim",
+            highlight=False,
+        )
     for picture in summary.pictures:
         console.print(f"written: {picture}", highlight=False, soft_wrap=True)
     console.print(summary.hint, highlight=False, soft_wrap=True)

@@ -13,11 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from omnilude.arena.match import MatchSettings, play_match
 from omnilude.arena.players import Player
 from omnilude.arena.results import MatchResult, write_json
-from omnilude.arena.specs import ANCHORS, find_game, make_player
-from omnilude.cli.learning import find_folder
+from omnilude.arena.specs import ANCHORS, explain_spec, find_game, make_player
 from omnilude.cli.shared import SeedOption, ThreadsOption, make_table
 from omnilude.errors import SettingsError
 from omnilude.games import Game, load
+from omnilude.training.run import find_folder
 
 app = typer.Typer()
 
@@ -176,6 +176,8 @@ def _find_game(players: list[str], name: str) -> Game:
         game = find_game(spec)
         if game is not None:
             return game
+    for spec in players:
+        explain_spec(spec)  # which may be wrong in itself, and then that is what to say
     raise SettingsError("which game? give --game, or a player that is a run")
 
 

@@ -62,7 +62,10 @@ CodeOption = Annotated[
     ),
 ]
 SeedOption = Annotated[
-    int, typer.Option(min=0, help="Of the random moves: the same seed, the same games.")
+    int,
+    typer.Option(
+        min=0, max=(1 << 64) - 1, help="Of the random moves: the same seed, the same games."
+    ),
 ]
 ThreadsOption = Annotated[
     int, typer.Option(min=0, help="Threads; 0: as many as the machine has cores.")
