@@ -14,11 +14,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import omnilude
 from omnilude import networks
-from omnilude.arena import history, specs
+from omnilude.arena import history, network_players, specs
 from omnilude.arena.assess import Assessment, share_interest
 from omnilude.arena.experiments import ablations, common, p3, tables
 from omnilude.arena.experiments.common import ResultFile, curve_part, match_part
@@ -32,12 +33,15 @@ from omnilude.arena.specs import (
     list_checkpoints,
     make_player,
 )
+from omnilude.encoding import make_encoding
 from omnilude.errors import CheckpointError, SettingsError
 from omnilude.games import Game, load
 from omnilude.games.loading import load_text
 from omnilude.networks import checkpoint
+from omnilude.search import evaluator
 from omnilude.training.options import change_settings
 from omnilude.training.progress import summarise_speed
+from omnilude.training.run import load_newest_states
 from omnilude.training.settings import TrainingSettings
 
 TINY: dict[str, Any] = {
@@ -97,6 +101,46 @@ def test_the_policy_alone(game: Game, run: Path) -> None:
     assert sum(priors) == pytest.approx(1, abs=1e-4)
     assert found["x"].moves[0].prior == max(priors)
     assert found.simulations == 0
+
+
+def test_what_a_run_is_asked_for_must_make_sense(run: Path) -> None:
+    assert explain_spec(str(run), sims=7) == explain_spec(f"{run}:sims=7")
+    for options in ("sims=5:time=1s", "sims=0:time=1s"):
+        with pytest.raises(SettingsError, match="has both sims and time"):
+            explain_spec(f"{run}:{options}")
+    with pytest.raises(SettingsError, match=r"has no 'sim'; it has step, time, .* simulations"):
+        explain_spec(f"{run}:sim=5")
+
+
+@pytest.mark.parametrize("options", [":sims=4", ":sims=0"])
+def test_integers_are_calibrated_on_what_was_played(
+    game: Game, run: Path, monkeypatch: pytest.MonkeyPatch, options: str
+) -> None:
+    given = []
+
+    def make(network: Any, *, calibration: Any, **others: Any) -> Any:
+        given.append(calibration)
+        return evaluator.make_evaluator(network, calibration=calibration, **others)
+
+    monkeypatch.setattr(network_players, "make_evaluator", make)
+    states = load_newest_states(run)
+    assert states is not None
+    player = make_player(f"{run}{options}:engine=onnx-int8", game)
+    player.choose(Positions.of_states(game, game.initial_states(1), np.zeros(1, dtype=np.uint64)))
+    assert given[0].tolist() == make_encoding(game).encode(states).tolist()
+
+
+def test_a_run_is_known_by_its_name(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(run, tmp_path / "runs" / "some")
+    assert explain_spec("some:sims=7") == explain_spec(f"{run}:sims=7")
+    found = find_game("some")
+    assert found is not None
+    assert found.name == "tic-tac-toe"  # not that of the folder
+    with pytest.raises(SettingsError, match="there is no player 'other'"):
+        explain_spec("other")
 
 
 def test_positions_are_evaluated_under_symmetries(game: Game, run: Path) -> None:
@@ -440,15 +484,15 @@ def test_all_figures_of_p3_are_shown() -> None:
     assert P3_CLAIMS.keys() <= shown
 
 
-@pytest.mark.parametrize("tally", [{}, {"effective": 3.0}])
-def test_the_page_says_which_intervals_are_too_narrow(tally: dict[str, float]) -> None:
+@pytest.mark.parametrize("effective", [3.0, 80.0])
+def test_the_page_says_where_games_repeat(effective: float) -> None:
     part = {
-        "players": [], "distinct": 3, "games": 100, "contestants": ["ours"],
-        "tallies": {"ours": {"all": tally}},
+        "players": [], "distinct": 30, "games": 100, "contestants": ["ours"],
+        "tallies": {"ours": {"all": {"effective": effective}}},
     }  # fmt: skip
-    (note,) = tables._budget_notes([("a match", part)])
-    assert note.startswith("a match: only 3 of 100 games differ")
-    assert note.endswith("as if all did") == (not tally)
+    notes = tables._budget_notes([("a match, GAZ", part)])
+    told = "a match, GAZ: 30 of 100 games differ, and the interval is that of 3"
+    assert notes == ([told] if effective < 50 else [])
 
 
 def test_the_page_stands_without_results(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from omnilude.arena.experiments import common
+from omnilude.arena.experiments import common, p3
 from omnilude.arena.experiments.common import ResultFile
+from omnilude.arena.experiments.verdicts import GOALS, Goal, judge
 from omnilude.training.settings import TrainingSettings
 
 PROJECT = Path(__file__).parent.parent
@@ -66,3 +67,47 @@ def test_experiments_say_what_is_wrong_in_a_line(
     monkeypatch.setattr(sys, "argv", arguments)
     with pytest.raises(SystemExit, match=f"^error: .*{cause}"):
         common.run_experiment(module.main)
+
+
+def tally(value: float, half: float) -> dict[str, Any]:
+    return {"score": {"value": value, "low": value - half, "high": value + half}}
+
+
+def match_of(subject: str, setting: str = "1 s each") -> p3.Match:
+    return p3.Match(setting, subject, (), {}, timed=True)
+
+
+@pytest.mark.parametrize(
+    ("score", "half", "told"),
+    [
+        (0.97, 0.01, "1 s each: reached (97.0 of 95)"),
+        (0.95, 0.01, "1 s each: reached (95.0 of 95)"),
+        (0.94, 0.02, "1 s each: short by 1.0 of 95 (within its interval)"),
+        (0.90, 0.02, "1 s each: short by 5.0 of 95"),
+    ],
+)
+def test_a_score_is_held_against_its_goal(score: float, half: float, told: str) -> None:
+    assert judge(Goal(least=95), {match_of("ours"): tally(score, half)}) == [told]
+
+
+def test_a_goal_is_another_where_uct_thinks_longer() -> None:
+    slow = match_of("ours", "1 s, UCT 4 s")
+    assert judge(Goal(least=98, slow=100), {slow: tally(0.99, 0.0)}) == [
+        "1 s, UCT 4 s: short by 1.0 of 100"
+    ]
+
+
+def test_ours_is_held_against_others_in_its_place() -> None:
+    played = {
+        match_of("ours"): tally(0.40, 0.02),
+        match_of("UCT"): tally(0.35, 0.02),
+        match_of("GAZ"): tally(0.41, 0.02),
+        match_of("ours", "ours against GAZ, 1 s each"): tally(0.1, 0.0),
+    }
+    told = "1 s each: ahead of UCT by 5.0, behind GAZ by 1.0 (their intervals overlap)"
+    assert judge(Goal(ahead=True), played) == [told]
+    assert judge(Goal(ahead=True), {match_of("UCT"): tally(0.3, 0.1)}) == []
+
+
+def test_every_game_has_a_goal() -> None:
+    assert GOALS.keys() == p3.PLANS.keys()

@@ -15,7 +15,6 @@ import typer
 
 from omnilude.arena.experiments.common import (
     RESULTS,
-    RUNS,
     ResultFile,
     curve_part,
     match_part,
@@ -27,6 +26,7 @@ from omnilude.arena.experiments.p3 import PLANS, Evaluation, list_folders
 from omnilude.arena.match import MatchSettings
 from omnilude.games import load
 from omnilude.training.baselines import GAZ_PLAY, gaz_changes
+from omnilude.training.run import RUNS
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "all propositions, fully connected": {"family": "gaz", "encoding": "propositions"},

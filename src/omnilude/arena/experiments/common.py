@@ -34,7 +34,6 @@ from omnilude.training.run import is_run, load_metrics, load_state
 from omnilude.training.settings import TrainingSettings
 
 RESULTS = Path("results")
-RUNS = Path("runs")
 
 
 class ResultFile:

@@ -17,7 +17,6 @@ import typer
 
 from omnilude.arena.experiments.common import (
     RESULTS,
-    RUNS,
     ResultFile,
     curve_part,
     match_part,
@@ -28,6 +27,7 @@ from omnilude.arena.experiments.common import (
 from omnilude.arena.match import OPENING_PLIES, MatchSettings
 from omnilude.errors import SettingsError
 from omnilude.training.baselines import GAZ_PLAY, gaz_changes
+from omnilude.training.run import RUNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,9 @@ NO_PLAYOUTS = "ours, without playouts"
 """Our network, searched without the playouts from leaves that it was trained with."""
 MORE_PLAYOUTS = "UCT, 48 playouts an iteration"
 """As many as ours has from a leaf: how far they alone lead."""
+PAIR_SHARE = 0.1
+"""Of the time for a move that ours and GAZ have against each other: trees of networks grow hardly
+faster side by side than alone, so that a whole second would take an hour a game."""
 TIMED_BATCH = 50
 """Games side by side in matches by time: a table for each of two threads."""
 
@@ -85,7 +88,7 @@ class Evaluation:
     curve_games: int = 40
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Match:
     """One of the matches of a game; `subject` is whose result it tells."""
 
@@ -147,6 +150,12 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
         opening = {"random_plies": plan.random_plies}
         matches.append(Match(setting, "ours", pair, opening))
         matches.append(Match(setting, NO_PLAYOUTS, (f"{pair[0]}:playouts=0", pair[1]), opening))
+        # A simulation of ours is more work than one of GAZ's: time is the same for both.
+        short = f"{how.seconds * PAIR_SHARE:g}"
+        by_time = (f"ours:time={short}s", f"gaz:time={short}s{GAZ_PLAY}")
+        clock = {"games": how.timed_games, "batch": TIMED_BATCH}
+        setting = f"ours against GAZ, {short} s each"
+        matches.append(Match(setting, "ours", by_time, {**opening, **clock}, timed=True))
     return matches
 
 

@@ -17,7 +17,8 @@ from omnilude.arena.experiments.common import RESULTS
 from omnilude.arena.experiments.p3 import PLANS, Evaluation, Match, list_matches
 from omnilude.arena.experiments.published import P3_CLAIMS, P3_GAMES, P3_VARIANTS
 from omnilude.arena.experiments.throughput import PEER_RATE, RUNS
-from omnilude.games.statistics import Estimate, format_percent
+from omnilude.arena.experiments.verdicts import GOALS, judge
+from omnilude.games.statistics import Estimate, format_percent, wilson
 from omnilude.networks.files import write_atomically
 
 MISSING = "not measured yet"
@@ -33,15 +34,17 @@ hours to days of training, 50 games (25 for games with more than two roles), eve
 move, mean of three trainings. Its curves (Figures 5 to 11) are not in the text beyond what it says
 of them.
 
-Here every player has trained for {minutes} minutes on two cores, from nothing. *GAZ* is P3's
+Here every player has trained for {minutes} minutes on two cores, from nothing, {trainings}.
+Intervals are of the games that it played: another training may differ by more. *GAZ* is P3's
 baseline as P3 describes it (all propositions, fully connected, formula (1), {gaz_simulations}
 simulations a move in self-play, r = 0.5), on our engine and search. A simulation of ours is a walk
 to a new position, which is evaluated under two symmetries of the game, where it has them, and by up
 to 48 random playouts, where these were found to count (the files say how many, and how much):
 *without playouts* is the network alone. An iteration of UCT is a walk and one playout. GAZ's
-simulations are one evaluation each. In matches by time each player
-has as many simulations or iterations as a single game on a single core would have allowed it in
-that time: how many that were is below each table. P3 does not say how many its UCT had."""
+simulations are one evaluation each, and so less work; by time both have the same. In matches by
+time each player has as many simulations or iterations as a single game on a single core would have
+allowed it in that time: how many that were is below each table. P3 does not say how many its UCT
+had."""
 
 
 class Page:
@@ -87,12 +90,15 @@ def _write_p3(page: Page, data: dict[str, Any]) -> None:
     trained = [part for name, part in parts.items() if "/training " in name]
     minutes = {part["identity"]["training"]["minutes"] for part in trained} or {how.minutes}
     shown = " or ".join(f"{one:g}" for one in sorted(minutes))
-    page.add(P3_NOTES.format(minutes=shown, gaz_simulations=how.gaz_simulations))
     seeds = sorted({int(name.split("/")[1].removeprefix("seed ")) for name in parts}) or [0]
+    trainings = "once" if len(seeds) == 1 else f"{len(seeds)} times (P3: three)"
+    page.add(
+        P3_NOTES.format(minutes=shown, gaz_simulations=how.gaz_simulations, trainings=trainings)
+    )
     for game, plan in PLANS.items():
         page.add(f"### {game}", P3_GAMES[game])
         rows, notes, absent = [], list[str](), list[str]()
-        played = []
+        played: list[tuple[str, Match, dict[str, Any]]] = []
         for match in list_matches(plan, how):
             for seed in seeds:
                 part = parts.get(match.name(game, seed))
@@ -102,11 +108,17 @@ def _write_p3(page: Page, data: dict[str, Any]) -> None:
                 if part is None:
                     absent.append(f"{match.subject}, {label}")
                 else:
-                    played.append((label, part))
+                    played.append((label, match, part))
         page.missing += [f"{game}: {what}" for what in (absent if played else ["everything"])]
-        head = ["setting", "player", "P3", "win rate, %", "+/=/−", "mean score, %"]
+        head = ["setting", "player", "P3", "win rate, %", "+/=/−", "mean score, % (the other's)"]
         page.table([*head, "by role, % (the other's)"], rows)
-        notes += _budget_notes(played)
+        if len(seeds) == 1 and game in GOALS:
+            tallies = {match: _first_tally(part) for _, match, part in played}
+            verdicts = judge(GOALS[game], tallies)
+            for verdict in verdicts:
+                kind = "Beyond the goal" if ", after " in verdict else "Goal"
+                notes.append(f"{kind}, {verdict}")
+        notes += _budget_notes([(f"{label}, {m.subject}", part) for label, m, part in played])
         for name, shown in (("ours", "ours"), ("gaz", "GAZ")):
             for seed in seeds:
                 notes += _training_notes(page, parts, f"{game}/seed {seed}", name, shown)
@@ -145,9 +157,10 @@ def _write_ablations(page: Page, data: dict[str, Any]) -> None:
             told = trained["summary"] if trained else {}
             sizes = [f"{told[key]:,}" if told else MISSING for key in ("positions", "parameters")]
             cells = _tally_cells(part)[:3]
-            rows.append([variant, P3_VARIANTS.get(variant, ""), *cells, *sizes])
-    head = ["variant", "P3, 1 s each", "win rate, %", "+/=/−", "mean score, %"]
-    page.table([*head, "positions played", "parameters"], rows)
+            version = trained["versions"]["omnilude"] if trained else ""
+            rows.append([variant, P3_VARIANTS.get(variant, ""), *cells, *sizes, version])
+    head = ["variant", "P3, 1 s each", "win rate, %", "+/=/−", "mean score, % (UCT's)"]
+    page.table([*head, "positions played", "parameters", "version"], rows)
     curves = {name: part for name, part in parts.items() if name.endswith("/curve")}
     if curves:
         page.add(
@@ -171,6 +184,8 @@ def _write_throughput(page: Page, data: dict[str, Any], p3: dict[str, Any]) -> N
             "of its own, by the time that their work took: of more than two it is an estimate. "
             "Walks that end in positions evaluated before, or in solved ones, need no evaluation."
         )
+        versions = sorted({part["versions"]["omnilude"] for part in parts.values()})
+        page.add(f"Measured with version {' and '.join(versions)}.")
     rows = []
     goals = {"self-play alone": f"≥ 600, and ≥ {3 * PEER_RATE} (three times the peer)"}
     names = [*(f"run/{name}" for name in RUNS), *(f"workers/{n}" for n in (1, 2, 4, 8))]
@@ -225,9 +240,11 @@ def _write_tictactoe(page: Page, data: dict[str, Any]) -> None:
     page.add("## Does it learn? Tic-tac-toe")
     parts, settings = data.get("parts", {}), data.get("settings", {})
     if settings:
+        trained = parts.get("training", {}).get("versions", {}).get("omnilude", "")
         page.add(
-            f"Trained for {settings['minutes']:g} min, then {settings['simulations']} "
-            "simulations a move. Goal: no game lost."
+            f"Trained for {settings['minutes']:g} min by version {trained}, then "
+            f"{settings['simulations']} simulations a move. Goal: no game lost. In brackets: the "
+            "interval of the share of games lost, where games that repeat count less."
         )
     rows = []
     for opponent in [n.removeprefix("match/") for n in parts if n.startswith("match/")] or [
@@ -238,11 +255,15 @@ def _write_tictactoe(page: Page, data: dict[str, Any]) -> None:
         tally = _first_tally(part) if part else None
         if tally is None:
             page.miss(f"tic-tac-toe against {opponent}")
-        cells = [MISSING] * 4 if tally is None else [
-            str(tally["games"]), str(tally["wins"]), str(tally["draws"]), str(tally["losses"]),
-        ]  # fmt: skip
-        rows.append([opponent, *cells])
-    page.table(["opponent", "games", "won", "drawn", "lost"], rows)
+        if part is None or tally is None:
+            rows.append([opponent, *[MISSING] * 5])
+            continue
+        effective = _effective(part)
+        lost = wilson(effective / tally["games"] * tally["losses"], effective)
+        counts = [str(tally[name]) for name in ("games", "wins", "draws", "losses")]
+        counts[-1] += f" [{100 * lost.low:.1f} %, {100 * lost.high:.1f} %]"
+        rows.append([opponent, str(part["distinct"]), *counts])
+    page.table(["opponent", "different games", "games", "won", "drawn", "lost"], rows)
 
 
 LUDEME_NOTES = """Random playouts a second on one core, by `make bench`: the median of {rounds}
@@ -289,7 +310,7 @@ def _ratio_cell(ratio: float | None) -> str:
 def _kind(match: Match) -> str:
     """What P3 would have called the setting."""
     if "against GAZ" in match.setting:
-        return "GAZ"
+        return "GAZ" if match.timed else ""
     if ", UCT" in match.setting and " s, " in match.setting:
         return "slow"
     return "time" if match.setting.endswith("s each") else ""
@@ -298,6 +319,11 @@ def _kind(match: Match) -> str:
 def _first_tally(part: dict[str, Any]) -> dict[str, Any]:
     tallies: dict[str, Any] = part["tallies"][part["contestants"][0]]["all"]
     return tallies
+
+
+def _effective(part: dict[str, Any]) -> float:
+    """Independent games that those of a match are worth; early versions did not count them."""
+    return float(_first_tally(part).get("effective", part["distinct"]))
 
 
 def _tally_cells(part: dict[str, Any] | None) -> list[str]:
@@ -314,10 +340,13 @@ def _tally_cells(part: dict[str, Any] | None) -> list[str]:
         theirs = part["tallies"][others[0]].get(role)
         against = f" ({_percent(theirs['score']['value'])})" if theirs else ""
         shown.append(f"{role} {_percent(told['score']['value'])}{against}")
+    score = _interval(tally["score"])
+    if met and others:
+        score += f" ({100 * part['tallies'][others[0]]['all']['score']['value']:.1f})"
     return [
         _interval(tally["win_rate"]) if met else "",
         f"{tally['wins']}/{tally['draws']}/{tally['losses']}" if met else f"{tally['games']} games",
-        _interval(tally["score"]),
+        score,
         ", ".join(shown) if len(shown) > 1 else "",
     ]
 
@@ -334,11 +363,11 @@ def _budget_notes(played: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
                 what = "iterations" if player["kind"] == "uct" else "simulations"
                 count = player.get("iterations") or player["search"]["simulations"]
                 counts.setdefault((name, seconds, what), []).append(count)
-        if part["distinct"] < part["games"] / 2:
-            note = f"{label}: only {part['distinct']} of {part['games']} games differ"
-            if "effective" not in _first_tally(part):  # by an earlier version
-                note += ", but the intervals are as if all did"
-            notes.append(note)
+        if (effective := _effective(part)) < part["games"] / 2:
+            notes.append(
+                f"{label}: {part['distinct']} of {part['games']} games differ, and the interval is "
+                f"that of {effective:.0f}"
+            )
     for (name, seconds, what), found in counts.items():
         low, high = min(found), max(found)
         shown = f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -21,6 +21,7 @@ from omnilude.arena.experiments.common import (
     run_experiment,
     train_once,
 )
+from omnilude.arena.results import find_versions
 from omnilude.errors import SettingsError
 from omnilude.networks.settings import USUAL_PRESET
 from omnilude.training.options import change_settings
@@ -63,6 +64,8 @@ def main(
     counts = read_numbers(workers, "workers")
     settings = {"game": game, "seconds": seconds, "simulations": simulations, "seed": seed}
     file = ResultFile(output, "throughput", {**settings, "peer": PEER_RATE})
+    # How fast another version was is of no use: a new one is measured anew.
+    settings["omnilude"] = find_versions()["omnilude"]
     common: dict[str, Any] = {
         "simulations": simulations,
         "seed": seed,

@@ -12,13 +12,13 @@ import typer
 
 from omnilude.arena.experiments.common import (
     RESULTS,
-    RUNS,
     ResultFile,
     match_part,
     run_experiment,
     train_part,
 )
 from omnilude.arena.match import MatchSettings
+from omnilude.training.run import RUNS
 
 
 def main(
@@ -27,7 +27,9 @@ def main(
     games: Annotated[int, typer.Option(help="Of each match.")] = 1000,
     seed: Annotated[int, typer.Option()] = 0,
     simulations: Annotated[int, typer.Option(help="A move in the matches.")] = 100,
-    opponents: Annotated[str, typer.Option(help="Separated by commas.")] = "random,uct:1000",
+    opponents: Annotated[
+        str, typer.Option(help="Separated by commas.")
+    ] = "random,uct:100,uct:1000",
     output: Annotated[Path, typer.Option()] = RESULTS / "tictactoe.json",
     runs: Annotated[Path, typer.Option(help="Folder of the run folders.")] = RUNS,
 ) -> None:
