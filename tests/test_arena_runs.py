@@ -123,11 +123,29 @@ def test_integers_are_calibrated_on_what_was_played(
         return evaluator.make_evaluator(network, calibration=calibration, **others)
 
     monkeypatch.setattr(network_players, "make_evaluator", make)
-    states = load_newest_states(run)
+    states = load_newest_states(run, evaluator.CALIBRATION_ROWS)
     assert states is not None
+    assert len(states) == evaluator.CALIBRATION_ROWS
+    assert load_newest_states(run, 10**6) is None
     player = make_player(f"{run}{options}:engine=onnx-int8", game)
     player.choose(Positions.of_states(game, game.initial_states(1), np.zeros(1, dtype=np.uint64)))
     assert given[0].tolist() == make_encoding(game).encode(states).tolist()
+
+
+def test_large_trees_are_searched_in_turns(
+    game: Game, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    positions = Positions.of_states(game, game.initial_states(7), np.arange(7, dtype=np.uint64))
+    spec = f"{run}:sims=40:playouts=0:engine=onnx"
+    expected = make_player(spec, game).analyse(positions)
+    monkeypatch.setattr(network_players, "MOST_NODES", 100)
+    player = make_player(spec, game)
+    found = player.analyse(positions)
+    assert isinstance(player, network_players.SearchPlayer)
+    assert player._pool is not None
+    assert player._pool.games == 2
+    assert found.visits.tolist() == expected.visits.tolist()
+    assert found.moves.tolist() == expected.moves.tolist()
 
 
 def test_a_run_is_known_by_its_name(
@@ -141,6 +159,10 @@ def test_a_run_is_known_by_its_name(
     assert found.name == "tic-tac-toe"  # not that of the folder
     with pytest.raises(SettingsError, match="there is no player 'other'"):
         explain_spec("other")
+    # What is there by itself is meant, if it is a run.
+    shutil.copytree(run, tmp_path / "some")
+    shutil.rmtree(tmp_path / "runs" / "some" / "checkpoints")
+    assert explain_spec("some:sims=7") == explain_spec(f"{run}:sims=7")
 
 
 def test_positions_are_evaluated_under_symmetries(game: Game, run: Path) -> None:

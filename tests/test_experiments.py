@@ -42,8 +42,16 @@ def test_kept_trainings_are_those_of_the_settings_now() -> None:
     defaults = json.loads(json.dumps(TrainingSettings().to_dict()))
     for name, part in data["parts"].items():
         if "/training " in name:
-            told = part["identity"]["training"]
-            assert common.add_missing(told, defaults).keys() == defaults.keys()
+            told = common.add_missing(part["identity"]["training"], defaults)
+            assert flatten(told).keys() == flatten(defaults).keys(), name
+
+
+def flatten(values: dict[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        inner = flatten(value) if isinstance(value, dict) else {"": value}
+        flat |= {f"{name}.{rest}": one for rest, one in inner.items()}
+    return flat
 
 
 @pytest.mark.parametrize(
@@ -51,6 +59,7 @@ def test_kept_trainings_are_those_of_the_settings_now() -> None:
     [
         (["p3", "--only", "go"], "'go' is not one of P3's games"),
         (["p3", "--seeds", "one"], "seeds must be whole numbers, not 'one'"),
+        (["p3", "--seeds", ""], "there must be at least one of seeds"),
         (["throughput", "--workers", "1;2"], "workers must be whole numbers"),
         (["ablations", "--output", "broken.json"], "broken.json is not a file of results"),
     ],

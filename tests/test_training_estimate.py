@@ -70,7 +70,19 @@ def test_what_is_recommended_can_be_had() -> None:
     assert found.positions == estimate.positions  # as a run without that would be
     file = io.StringIO()
     print_estimate(found, Console(width=120, file=file))
-    assert "--workers 2 --backend processes (2.00x)" in file.getvalue()
+    assert "--workers 2 --backend processes (2.00x in self-play)" in file.getvalue()
+
+
+def test_cores_that_wait_are_told() -> None:
+    assert made_up(overlap=False, samples=1000.0).waiting == 0
+    # 4 ms of learning a position, in which half of the cores play one in 2 ms.
+    limited = made_up(overlap=True, samples=1000.0)
+    assert limited.waiting == pytest.approx(0.5)
+    assert made_up(overlap=True, samples=1e6).waiting == 0
+    assert replace(limited, replay_ratio=0.0).waiting == 0
+    file = io.StringIO()
+    print_estimate(limited, Console(width=120, file=file))
+    assert "wait 50% of the time" in file.getvalue().replace("\n", " ")
 
 
 def test_first_comes_the_layout_that_is_asked_for() -> None:

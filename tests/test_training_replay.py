@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from omnilude.training import replay as replay_module
@@ -92,6 +92,8 @@ def test_entries_of_many_positions_make_the_ring_grow(monkeypatch: pytest.Monkey
 
 
 @settings(max_examples=60, deadline=None)
+@example(278, [(441406, 5), (154831, 4), (32377, 8)])  # few entries, then many, then too many
+@example(303, [(627806, 7), (359756, 11)])
 @given(
     st.integers(200, 4000),
     st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 12)), min_size=1, max_size=8),

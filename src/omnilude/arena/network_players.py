@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 MOST_TREES = 256
 """Positions searched side by side; more are searched in turns."""
+MOST_NODES = 8_000_000
+"""They grow up to so many nodes in all, or tens of gigabytes would be needed: where walks end in
+what is known already, a second has a million of them."""
 USUAL_BATCH = 128
 """Rows that are evaluated together in a match, more or less."""
 MANY = 1 << 30
@@ -105,7 +108,9 @@ class SearchPlayer:
             # Sequential halving must know how many simulations there will be at most.
             most = self._fit() if settings.root == "gumbel" else MANY
             settings = replace(settings, simulations=most)
-        trees = count if self.seconds else min(count, MOST_TREES)
+        trees = count
+        if not self.seconds:
+            trees = min(count, MOST_TREES, max(1, MOST_NODES // settings.simulations))
         if self._pool is None or self._pool.games < trees:
             self._pool = self._make_pool(settings, trees)
         if self.seconds:

@@ -25,7 +25,7 @@ from omnilude.arena.players import Player, RandomPlayer, UctPlayer
 from omnilude.errors import CheckpointError, RulesError, SettingsError
 from omnilude.games import Game, load
 from omnilude.games.loading import load_text
-from omnilude.search.evaluator import ENGINES
+from omnilude.search.evaluator import CALIBRATION_ROWS, ENGINES
 from omnilude.search.settings import SearchSettings, UctSettings, make_settings
 from omnilude.training.run import find_folder, is_run, load_newest_states, load_state
 
@@ -39,7 +39,7 @@ SYMMETRIES = 2
 OPPONENTS = ("random", "uct:100")
 ANCHORS = (*OPPONENTS, "uct:1000")
 """Fixed players beside which networks show their strength, while they learn and in ratings."""
-FORMS = "random, uct:ITERATIONS, uct:SECONDSs, or the path of a run or checkpoint"
+FORMS = "random, uct:ITERATIONS, uct:SECONDSs, a run or checkpoint by path or a run by name"
 ALIASES = {"sims": "simulations", "seconds": "time"}
 _SECONDS = re.compile(r"^(\d+(?:\.\d+)?|\.\d+)s$")
 
@@ -137,8 +137,9 @@ def parse_seconds(value: Any, spec: str) -> float:
 
 def _find_path(kind: str) -> Path:
     """Of a run or checkpoint; the name of a run in runs/ is enough."""
-    named = find_folder(kind)
-    return named if is_run(named) else Path(kind)
+    path, named = Path(kind), find_folder(kind)
+    taken = is_run(path) or path.with_name(f"{path.name}.json").is_file()
+    return named if is_run(named) and not taken else path
 
 
 def _plan_network(spec: str, path: Path, options: dict[str, Any]) -> NetworkPlan:
@@ -201,7 +202,9 @@ def _make_network_player(spec: str, path: Path, plan: NetworkPlan, game: Game, s
 
     network = load_checkpoint(plan.checkpoint, game).network
     origin = {"path": str(path), "step": plan.step, "weights": plan.weights}
-    states = load_newest_states(path) if plan.engine == "onnx-int8" and is_run(path) else None
+    states = None
+    if plan.engine == "onnx-int8" and is_run(path):
+        states = load_newest_states(path, CALIBRATION_ROWS)
     if plan.search is None:
         return PolicyPlayer(
             game,

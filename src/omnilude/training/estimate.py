@@ -107,7 +107,7 @@ class Estimate:
     @property
     def waiting(self) -> float:
         """Share of the time of those cores that do not learn in which they wait for learning."""
-        if not self.overlap:
+        if not self.overlap or not self.replay_ratio:
             return 0.0
         threads = learning_threads(self.cores)
         learn = self.replay_ratio / self.samples[threads]
@@ -299,7 +299,8 @@ def print_estimate(estimate: Estimate, console: Console) -> None:
         )
     best = estimate.best
     preset = f"--preset {estimate.recommended_preset} " if len(estimate.evaluations) > 1 else ""
-    gain = "" if best == estimate.asked else f" ({best.positions / estimate.asked.positions:.2f}x)"
+    times = best.positions / estimate.asked.positions
+    gain = "" if best == estimate.asked else f" ({times:.2f}x in self-play)"
     console.print(f"recommended: {preset}--workers {best.workers} --backend {best.backend}{gain}")
 
 

@@ -34,7 +34,7 @@ METRICS = (
 value error is the mean distance from the target."""
 
 MOST_LOGIT = 1e6
-"""Beyond this a search refuses what a network says."""
+"""Beyond this a search refuses what a network says (`check_numbers` in core/search/pool.cpp)."""
 
 
 class Learner:
@@ -81,7 +81,7 @@ class Learner:
             done += 1
         self.network.eval()
         if batch is not None:
-            self._check_player(batch.rows)
+            self._check_answers(batch.rows)
         means = (totals / max(1, done)).tolist()
         return done, dict(zip(METRICS, means, strict=True)) if done else {}
 
@@ -122,10 +122,12 @@ class Learner:
         return torch.stack([one.detach() for one in found])
 
     @torch.inference_mode()
-    def _check_player(self, rows: Tensor) -> None:
-        logits, _ = self.player(rows)
-        if not logits.abs().max() < MOST_LOGIT:  # so that nan is found too
-            raise self._diverged("the network's answers are no numbers, or beyond all bounds")
+    def _check_answers(self, rows: Tensor) -> None:
+        for network in (self.network, self.player):
+            logits, values = network(rows)
+            # Written so that nan is found too.
+            if not logits.abs().max() < MOST_LOGIT or not values.isfinite().all():
+                raise self._diverged("the network's answers are no numbers, or beyond all bounds")
 
     def _diverged(self, why: str) -> LearningError:
         return LearningError(

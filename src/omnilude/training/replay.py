@@ -109,6 +109,9 @@ class Replay:
         fitting = int(counts[::-1].cumsum().searchsorted(self._most_entries, side="right"))
         extra = max(0, len(counts) - min(fitting, self.capacity))
         skipped, counts = int(counts[:extra].sum()), counts[extra:]
+        if extra:  # they came and went, and all that was there before them
+            self.added += extra
+            self._oldest = self.added
         places = self._places(self.added, len(counts))
         for ring, values in (
             (self._states, targets.states),

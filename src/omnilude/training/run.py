@@ -121,9 +121,11 @@ class Run:
                 )
             layout = layout_fingerprint(game)
             if self.resumed and self.state.layout and self.state.layout != layout:
+                # Rules are grounded in one of two ways, by what is quick enough at the time.
                 raise CheckpointError(
                     f"the positions in {folder} have their fluents and moves in another order than "
-                    f"those of {game.name} now: the run was begun by omnilude {self.state.omnilude}"
+                    f"those of {game.name} as it was loaded now: try again when the machine is "
+                    f"less busy, or with omnilude {self.state.omnilude}, which began the run"
                 )
             self.state.layout = layout
             self.warning = ""
@@ -343,15 +345,19 @@ def load_state(folder: Path) -> RunState | None:
         return RunState(**{name: value for name, value in values.items() if name in known})
 
 
-def load_newest_states(folder: Path, most: int = 512) -> NDArray[np.uint8] | None:
-    """[n, bytes]: some of the newest positions of the replay buffer of a run, if it has any."""
+def load_newest_states(folder: Path, count: int) -> NDArray[np.uint8] | None:
+    """[count, bytes]: the newest positions of a run; None where it has not kept so many."""
     state = load_state(folder)
-    if state is None or not state.replay:
-        return None
-    path = folder / state.replay[-1]["file"]
-    with reading(path), np.load(path, allow_pickle=False) as arrays:
-        states: NDArray[np.uint8] = arrays["states"]
-    return np.random.default_rng(0).permutation(states)[:most]
+    parts: list[NDArray[np.uint8]] = []
+    for chunk in reversed(state.replay if state else []):
+        path = folder / chunk["file"]
+        if not path.is_file():  # a run may be copied without its buffer
+            return None
+        with reading(path), np.load(path, allow_pickle=False) as arrays:
+            parts.append(arrays["states"])
+        if sum(map(len, parts)) >= count:
+            return np.concatenate(parts[::-1])[-count:]
+    return None
 
 
 def load_metrics(folder: Path) -> list[dict[str, Any]]:

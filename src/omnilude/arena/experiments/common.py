@@ -105,12 +105,15 @@ def _read_results(path: Path) -> dict[str, Any]:
     return data
 
 
-def read_numbers(text: str, what: str) -> list[int]:
-    """Whole numbers separated by commas, as an option has them."""
+def read_numbers(text: str, what: str, *, least: int = 1) -> list[int]:
+    """Whole numbers separated by commas, as an option has them; at least so many."""
     try:
-        return [int(number) for number in text.split(",") if number.strip()]
+        numbers = [int(number) for number in text.split(",") if number.strip()]
     except ValueError as error:
         raise SettingsError(f"{what} must be whole numbers, not {text!r}") from error
+    if len(numbers) < least:
+        raise SettingsError(f"there must be at least one of {what}")
+    return numbers
 
 
 def add_missing(values: dict[str, Any], defaults: dict[str, Any] | None) -> dict[str, Any]:

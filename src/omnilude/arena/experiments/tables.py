@@ -17,6 +17,7 @@ from omnilude.arena.experiments.common import RESULTS
 from omnilude.arena.experiments.p3 import PLANS, Evaluation, Match, list_matches
 from omnilude.arena.experiments.published import P3_CLAIMS, P3_GAMES, P3_VARIANTS
 from omnilude.arena.experiments.throughput import PEER_RATE, RUNS
+from omnilude.arena.experiments.tictactoe import OPPONENTS
 from omnilude.arena.experiments.verdicts import GOALS, judge
 from omnilude.games.statistics import Estimate, format_percent, wilson
 from omnilude.networks.files import write_atomically
@@ -91,14 +92,14 @@ def _write_p3(page: Page, data: dict[str, Any]) -> None:
     minutes = {part["identity"]["training"]["minutes"] for part in trained} or {how.minutes}
     shown = " or ".join(f"{one:g}" for one in sorted(minutes))
     seeds = sorted({int(name.split("/")[1].removeprefix("seed ")) for name in parts}) or [0]
-    trainings = "once" if len(seeds) == 1 else f"{len(seeds)} times (P3: three)"
+    trainings = "once" if len(seeds) == 1 else f"up to {len(seeds)} times"
     page.add(
         P3_NOTES.format(minutes=shown, gaz_simulations=how.gaz_simulations, trainings=trainings)
     )
     for game, plan in PLANS.items():
         page.add(f"### {game}", P3_GAMES[game])
         rows, notes, absent = [], list[str](), list[str]()
-        played: list[tuple[str, Match, dict[str, Any]]] = []
+        played: list[tuple[str, Match, dict[str, Any], int]] = []
         for match in list_matches(plan, how):
             for seed in seeds:
                 part = parts.get(match.name(game, seed))
@@ -108,17 +109,17 @@ def _write_p3(page: Page, data: dict[str, Any]) -> None:
                 if part is None:
                     absent.append(f"{match.subject}, {label}")
                 else:
-                    played.append((label, match, part))
+                    played.append((label, match, part, seed))
         page.missing += [f"{game}: {what}" for what in (absent if played else ["everything"])]
         head = ["setting", "player", "P3", "win rate, %", "+/=/−", "mean score, % (the other's)"]
         page.table([*head, "by role, % (the other's)"], rows)
-        if len(seeds) == 1 and game in GOALS:
-            tallies = {match: _first_tally(part) for _, match, part in played}
-            verdicts = judge(GOALS[game], tallies)
-            for verdict in verdicts:
+        for seed in seeds if game in GOALS else ():
+            tallies = {m: _first_tally(part) for _, m, part, number in played if number == seed}
+            for verdict in judge(GOALS[game], tallies):
                 kind = "Beyond the goal" if ", after " in verdict else "Goal"
-                notes.append(f"{kind}, {verdict}")
-        notes += _budget_notes([(f"{label}, {m.subject}", part) for label, m, part in played])
+                training = f" (training {seed})" if len(seeds) > 1 else ""
+                notes.append(f"{kind}{training}, {verdict}")
+        notes += _budget_notes([(f"{label}, {m.subject}", part) for label, m, part, _ in played])
         for name, shown in (("ours", "ours"), ("gaz", "GAZ")):
             for seed in seeds:
                 notes += _training_notes(page, parts, f"{game}/seed {seed}", name, shown)
@@ -240,17 +241,15 @@ def _write_tictactoe(page: Page, data: dict[str, Any]) -> None:
     page.add("## Does it learn? Tic-tac-toe")
     parts, settings = data.get("parts", {}), data.get("settings", {})
     if settings:
-        trained = parts.get("training", {}).get("versions", {}).get("omnilude", "")
+        trained = parts["training"]["versions"]["omnilude"] if "training" in parts else "?"
         page.add(
             f"Trained for {settings['minutes']:g} min by version {trained}, then "
             f"{settings['simulations']} simulations a move. Goal: no game lost. In brackets: the "
             "interval of the share of games lost, where games that repeat count less."
         )
     rows = []
-    for opponent in [n.removeprefix("match/") for n in parts if n.startswith("match/")] or [
-        "random",
-        "uct:1000",
-    ]:
+    played = [name.removeprefix("match/") for name in parts if name.startswith("match/")]
+    for opponent in dict.fromkeys((*OPPONENTS, *played)):
         part = parts.get(f"match/{opponent}")
         tally = _first_tally(part) if part else None
         if tally is None:
@@ -364,9 +363,11 @@ def _budget_notes(played: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
                 count = player.get("iterations") or player["search"]["simulations"]
                 counts.setdefault((name, seconds, what), []).append(count)
         if (effective := _effective(part)) < part["games"] / 2:
+            counted = "effective" in _first_tally(part)  # but not by early versions
+            interval = f"that of {effective:.0f}" if counted else "as if all did"
             notes.append(
                 f"{label}: {part['distinct']} of {part['games']} games differ, and the interval is "
-                f"that of {effective:.0f}"
+                f"{interval}"
             )
     for (name, seconds, what), found in counts.items():
         low, high = min(found), max(found)

@@ -61,7 +61,7 @@ def main(
     iteration_positions: Annotated[int, typer.Option(help="Between phases of learning.")] = 4096,
     output: Annotated[Path, typer.Option()] = RESULTS / "throughput.json",
 ) -> None:
-    counts = read_numbers(workers, "workers")
+    counts = read_numbers(workers, "workers", least=0)
     settings = {"game": game, "seconds": seconds, "simulations": simulations, "seed": seed}
     file = ResultFile(output, "throughput", {**settings, "peer": PEER_RATE})
     # How fast another version was is of no use: a new one is measured anew.

@@ -20,6 +20,8 @@ from omnilude.arena.experiments.common import (
 from omnilude.arena.match import MatchSettings
 from omnilude.training.run import RUNS
 
+OPPONENTS = ("random", "uct:100", "uct:1000")
+
 
 def main(
     game: Annotated[str, typer.Option()] = "tic-tac-toe",
@@ -27,9 +29,7 @@ def main(
     games: Annotated[int, typer.Option(help="Of each match.")] = 1000,
     seed: Annotated[int, typer.Option()] = 0,
     simulations: Annotated[int, typer.Option(help="A move in the matches.")] = 100,
-    opponents: Annotated[
-        str, typer.Option(help="Separated by commas.")
-    ] = "random,uct:100,uct:1000",
+    opponents: Annotated[str, typer.Option(help="Separated by commas.")] = ",".join(OPPONENTS),
     output: Annotated[Path, typer.Option()] = RESULTS / "tictactoe.json",
     runs: Annotated[Path, typer.Option(help="Folder of the run folders.")] = RUNS,
 ) -> None:

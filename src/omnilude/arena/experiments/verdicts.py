@@ -64,7 +64,9 @@ def _compare(ours: dict[str, Any], name: str, rival: dict[str, Any]) -> str:
         ours["score"]["low"] > rival["score"]["high"]
         or ours["score"]["high"] < rival["score"]["low"]
     )
-    where = f"ahead of {name} by {lead:.1f}" if lead > 0 else f"behind {name} by {-lead:.1f}"
+    where = f"{'ahead of' if lead > 0 else 'behind'} {name} by {abs(lead):.1f}"
+    if lead == 0:
+        where = f"level with {name}"
     return where + ("" if apart else " (their intervals overlap)")
 
 
