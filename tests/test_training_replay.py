@@ -34,6 +34,17 @@ def as_dict(entries: Entries, row: int = 0) -> dict[int, float]:
     return dict(zip(columns, probs, strict=True))
 
 
+def check_newest(replay: Replay, rows: list[dict[str, object]]) -> None:
+    """What is in the buffer are the last of the rows, as they were."""
+    newest = rows[-len(replay) :] if len(replay) else []
+    first = replay.added - len(replay)
+    for k, row in enumerate(newest):
+        found = read(replay, first + k)
+        reply = newest[k + 1]["policy"] if row["replied"] else {}
+        assert found.pop("reply") == reply
+        assert found == {name: row[name] for name in found}
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.integers(1, 60),
@@ -51,13 +62,7 @@ def test_the_newest_positions_come_out_as_they_went_in(
         replay.add(targets)
         rows += unpack(targets)
         assert len(replay) == min(capacity, len(rows)) <= capacity
-    newest = rows[-len(replay) :] if len(replay) else []
-    first = replay.added - len(replay)
-    for k, row in enumerate(newest):
-        found = read(replay, first + k)
-        reply = newest[k + 1]["policy"] if row["replied"] else {}
-        assert found.pop("reply") == reply
-        assert found == {name: row[name] for name in found}
+    check_newest(replay, rows)
 
 
 @settings(max_examples=20, deadline=None)
@@ -113,13 +118,7 @@ def test_memory_is_bounded_and_what_is_left_is_whole(
         assert replay.nbytes <= most_bytes
         assert len(replay) or not rows
         assert replay.full or len(replay) == len(rows)
-    newest = rows[-len(replay) :] if len(replay) else []
-    first = replay.added - len(replay)
-    for k, row in enumerate(newest):
-        found = read(replay, first + k)
-        reply = newest[k + 1]["policy"] if row["replied"] else {}
-        assert found.pop("reply") == reply
-        assert found == {name: row[name] for name in found}
+    check_newest(replay, rows)
 
 
 def test_many_moves_push_out_old_positions_before_the_capacity_is_reached() -> None:
