@@ -35,6 +35,7 @@ help:  ## show this list
 
 demo: $(PACKAGE)  ## train Connect Four for two minutes, and play a match
 	$(BIN)/omnilude demo
+	@echo 'The command is in $(BIN): export PATH="$(CURDIR)/$(BIN):$$PATH"'
 
 test: $(PACKAGE) core-tests  ## the core's tests, then pytest
 	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)

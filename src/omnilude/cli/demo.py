@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 import time
 from itertools import count
 from pathlib import Path
@@ -81,13 +79,6 @@ def demo(
     _show_game(console, game, str(run), seed, pause)
     console.rule("What to try next")
     console.print(NEXT.format(name=run, folder=run), highlight=False, soft_wrap=True)
-    command = Path(sys.argv[0])
-    if shutil.which(command.name) is None and command.is_file():  # as `make demo` has it
-        console.print(
-            f"The command is in {command.parent}: `export PATH={command.parent.resolve()}:$PATH`",
-            highlight=False,
-            soft_wrap=True,
-        )
 
 
 def choose_folder(run: Path, minutes: float, seed: int) -> Path:
