@@ -316,7 +316,7 @@ void SearchPool::record_position(Slot& slot) {
 }
 
 // The current node of the slot's walk needs an evaluation: from the cache, or by a new row.
-void SearchPool::request(Slot& slot, float* inputs) {
+void SearchPool::request(Slot& slot) {
     const uint8_t* state = slot.tree.state(slot.tree.current());
     if (settings_.rule == SearchSettings::Rule::Uct && slot.tree.node(slot.tree.current()).limit) {
         std::fill(values_.begin(), values_.end(), 0.5f);  // as playouts that are cut
@@ -346,9 +346,7 @@ void SearchPool::request(Slot& slot, float* inputs) {
         slot.entry = EvaluationCache::none;
     }
     if (slot.row == rows_) {
-        if (encoder_) encoder_->encode(state, 1, inputs + rows_ * encoder_->size());
-        if (!encoder_ || settings_.playouts)
-            row_states_.insert(row_states_.end(), state, state + shape_.state_bytes);
+        row_states_.insert(row_states_.end(), state, state + shape_.state_bytes);
         ++rows_;
     }
     slot.phase = Phase::Wait;
@@ -378,7 +376,7 @@ size_t SearchPool::gather(float* inputs) {
         for (uint32_t t : active_) {
             Slot& slot = slots_[t];
             if (!advance_tree(slot)) {
-                if (slot.phase == Phase::Walk) request(slot, inputs);  // a leaf not yet evaluated
+                if (slot.phase == Phase::Walk) request(slot);  // a leaf not yet evaluated
                 if (slot.phase == Phase::Search) going_on_.push_back(t);
                 continue;
             }
@@ -407,7 +405,7 @@ size_t SearchPool::gather(float* inputs) {
             } else {
                 slot.tree.attach(&batch_[i * bytes], description_, i, settings_.max_length);
                 const Node& node = slot.tree.node(slot.tree.current());
-                if (!node.ended && !node.passing) request(slot, inputs);
+                if (!node.ended && !node.passing) request(slot);
             }
             if (slot.phase != Phase::Wait && slot.phase != Phase::Idle)
                 going_on_.push_back(owners_[i]);
@@ -415,6 +413,8 @@ size_t SearchPool::gather(float* inputs) {
         active_.swap(going_on_);
         going_on_.clear();
     }
+    // All at once: what a circuit says of one state costs as much as what it says of hundreds.
+    if (encoder_) encoder_->encode(row_states_.data(), rows_, inputs);
     counters_.evaluations += rows_;
     return rows_;
 }

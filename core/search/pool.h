@@ -75,7 +75,7 @@ class SearchPool {
     void scatter(const float* logits, const float* values);
     size_t rows() const { return rows_; }
     size_t row_size() const { return encoder_ ? encoder_->size() : 0; }
-    // The states of those rows, for evaluation by playouts.
+    // The states of those rows.
     const uint8_t* row_states() const { return row_states_.data(); }
 
     void change(const SearchSettings& settings);
@@ -112,7 +112,7 @@ class SearchPool {
     void finish_search(Slot& slot);
     void record_position(Slot& slot);
     void settle_root(Slot& slot, size_t row);
-    void request(Slot& slot, float* inputs);
+    void request(Slot& slot);
     const float* mix_playouts(const float* values);
     void finish_walk(Slot& slot, const float* logits, const float* values);
     Tree::Stop descend(Slot& slot);
