@@ -11,8 +11,9 @@ import pytest
 
 import omnilude
 from omnilude.arena import network_players
+from omnilude.arena.assess import Assessment
 from omnilude.arena.match import MatchSettings, play_match
-from omnilude.arena.specs import make_player
+from omnilude.arena.specs import explain_spec, make_player
 from omnilude.encoding import make_encoding
 from omnilude.games import Game, State, load
 from omnilude.networks import NetworkSettings, build_network, save_checkpoint
@@ -128,14 +129,56 @@ def test_the_clock_ends_a_search(
     assert player.choose(game.initial(), "x") in game.initial().legal("x")
 
 
-def test_trees_are_kept_where_that_is_possible(game: Game, untrained: Path) -> None:
-    def keeps(options: str) -> bool:
-        player: Any = omnilude.player(f"{untrained}:sims=4{options}{CHEAP}", game=game)
+def test_trees_are_kept_where_that_is_possible(game: Game, untrained: Path, folder: Path) -> None:
+    many = load("connect-four-3p")  # searched by PUCT where nothing is said
+
+    def keeps(options: str, of: Game = game, path: Path = untrained) -> bool:
+        player: Any = omnilude.player(f"{path}:sims=4{options}{CHEAP}", game=of)
         return bool(player._player.settings.reuse)
 
     assert keeps(":root=puct")
     assert not keeps(":root=puct:reuse=false")
     assert not keeps("")  # sequential halving begins anew
+    path = save_untrained(many, folder)
+    assert keeps("", many, path)
+    assert not keeps(":root=gumbel", many, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "root"),
+    [
+        ("eight-puzzle", "gumbel"),
+        ("connect-four", "gumbel"),
+        ("connect-four-3p", "puct"),
+        ("pacman-3p", "gumbel"),  # three, but they choose at once
+    ],
+)
+def test_where_many_take_turns_play_searches_by_puct(name: str, root: str, folder: Path) -> None:
+    game = load(name)
+    path = save_untrained(game, folder)
+
+    def searched(options: str = "") -> Any:
+        told = explain_spec(f"{path}{options}", game)["search"]["root"]
+        played: Any = make_player(f"{path}{options}{CHEAP}", game)
+        assert played.settings.root == told
+        return told
+
+    assert searched() == root
+    assert {kind: searched(f":root={kind}") for kind in ("gumbel", "puct")} == {
+        "gumbel": "gumbel",
+        "puct": "puct",
+    }
+    assert Assessment(game).search.root == root
+    assert Assessment(game, search={"root": "puct"}).search.root == "puct"
+
+
+def test_a_search_by_the_clock_ends_when_its_memory_is_used_up(
+    untrained: Path, game: Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network_players, "MOST_BYTES", 1 << 15)
+    for root in ("puct", "gumbel"):
+        player = omnilude.player(f"{untrained}:time=600s:root={root}:solver=no{CHEAP}")
+        assert 50 < player.analyse(game.initial()).simulations < 2000
 
 
 # --- luck ---

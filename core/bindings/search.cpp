@@ -55,6 +55,7 @@ SearchSettings read_settings(const nb::dict& values) {
     read("playouts", s.playouts);
     read("playout_weight", s.playout_weight);
     read("max_length", s.max_length);
+    read("most_bytes", s.most_bytes);
     return s;
 }
 

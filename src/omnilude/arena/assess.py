@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omnilude.arena.match import MatchSettings, play_match
 from omnilude.arena.network_players import SearchPlayer
-from omnilude.arena.specs import OPPONENTS, explain_spec, make_player
+from omnilude.arena.specs import OPPONENTS, choose_root, explain_spec, make_player
 from omnilude.games import Game
 from omnilude.games.statistics import random_play
 from omnilude.search.settings import SearchSettings
@@ -36,9 +37,10 @@ class Assessment:
         max_length: int = 200,
         seed: int = 0,
     ) -> None:
-        """`search`: settings of the search, where they are not those of play."""
+        """`search`: what of it play keeps to, as the network has learned by it."""
         self.game = game
-        self.search = SearchSettings.for_play(simulations, reuse=False, **(search or {}))
+        learned = SearchSettings.for_play(simulations, reuse=False, **(search or {}))
+        self.search = replace(learned, root=choose_root(game, learned.root))
         for spec in opponents:
             explain_spec(spec)  # what is wrong with it is said now, not in the middle of training
         self.opponents = () if share_interest(game) else tuple(opponents)

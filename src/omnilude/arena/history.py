@@ -86,7 +86,9 @@ def rate_run(
         name: {"step": step, "simulations": settings.simulations} for step, name in names.items()
     }
     specs |= {anchor: anchor for anchor in settings.anchors}
-    meanings = {name: explain_spec(spec, **options.get(name, {})) for name, spec in specs.items()}
+    meanings = {
+        name: explain_spec(spec, game, **options.get(name, {})) for name, spec in specs.items()
+    }
     pairs = _list_pairs([names[step] for step in steps], settings)
     kept = _load(folder)
     players: dict[str, Player] = {}

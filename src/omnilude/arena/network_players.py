@@ -32,6 +32,8 @@ MOST_TREES = 256
 MOST_NODES = 8_000_000
 """They grow up to so many nodes in all, or tens of gigabytes would be needed: where walks end in
 what is known already, a second has a million of them."""
+MOST_BYTES = 1 << 30
+"""Memory that trees take which only the clock ends; UCT's is as much."""
 USUAL_BATCH = 128
 """Rows that are evaluated together in a match, more or less."""
 MANY = 1 << 30
@@ -187,7 +189,10 @@ class SearchPlayer:
 
     def _make_pool(self, settings: SearchSettings, trees: int) -> SearchPool:
         encoding = cast("Encoding", self.network.encoding)
-        return SearchPool(self.game, encoding, settings, games=trees, seed=self.seed)
+        bound = MOST_BYTES if self.seconds else 0
+        return SearchPool(
+            self.game, encoding, settings, games=trees, seed=self.seed, most_bytes=bound
+        )
 
 
 class PolicyPlayer:

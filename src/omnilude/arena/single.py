@@ -165,7 +165,8 @@ class StatePlayer:
     def _make(self, game: Game) -> Player:
         options = dict(self._options)
         asked = {**split_spec(self.spec)[1], **options}
-        if asked.get("root") == "puct" and "reuse" not in asked:
+        search = explain_spec(self.spec, game, **options).get("search") or {}
+        if search.get("root") == "puct" and "reuse" not in asked:
             # One state after another, mostly of one game: what was searched before is of use.
             options["reuse"] = True
         return make_player(self.spec, game, seed=self.seed, **options)

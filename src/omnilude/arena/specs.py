@@ -25,8 +25,9 @@ from omnilude.arena.players import Player, RandomPlayer, UctPlayer
 from omnilude.errors import CheckpointError, RulesError, SettingsError
 from omnilude.games import Game, load
 from omnilude.games.loading import load_text
+from omnilude.games.survey import choose_at_once
 from omnilude.search.evaluator import CALIBRATION_ROWS, ENGINES
-from omnilude.search.settings import SearchSettings, UctSettings, make_settings
+from omnilude.search.settings import Root, SearchSettings, UctSettings, make_settings
 from omnilude.training.run import find_folder, is_run, load_newest_states, load_state
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _SECONDS = re.compile(r"^(\d+(?:\.\d+)?|\.\d+)s$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkPlan:
-    """What the spec of a network means, with every default; known without its game."""
+    """What the spec of a network means, with every default."""
 
     checkpoint: Path
     step: int
@@ -65,20 +66,21 @@ def make_player(spec: str, game: Game, *, seed: int = 0, **options: Any) -> Play
     if kind == "uct":
         return UctPlayer(game, make_uct_settings(spec, given), seed=seed, name=spec)
     path = _find_path(kind)
-    return _make_network_player(spec, path, _plan_network(spec, path, given), game, seed)
+    return _make_network_player(spec, path, _plan_network(spec, path, given, game), game, seed)
 
 
-def explain_spec(spec: str, **options: Any) -> dict[str, Any]:
+def explain_spec(spec: str, game: Game | None = None, **options: Any) -> dict[str, Any]:
     """What a spec means now, whatever folders are called: the weights that play, all settings.
 
-    Needs no game and no network; complains of all that can be known to be wrong without them.
+    Needs no network, and complains of all that can be known to be wrong without it. Without the
+    game a search is told to be by the rule that its network has learned by.
     """
     kind, given = _read_spec(spec, options)
     if kind == "random":
         return {"kind": kind}
     if kind == "uct":
         return {"kind": kind, **make_uct_settings(spec, given).to_dict()}
-    told = asdict(_plan_network(spec, _find_path(kind), given))
+    told = asdict(_plan_network(spec, _find_path(kind), given, game))
     del told["checkpoint"]
     return {"kind": "network", **told}
 
@@ -142,7 +144,17 @@ def _find_path(kind: str) -> Path:
     return named if is_run(named) and not taken else path
 
 
-def _plan_network(spec: str, path: Path, options: dict[str, Any]) -> NetworkPlan:
+def choose_root(game: Game, learned: Root) -> Root:
+    """By which rule a network is searched in play: as it has learned, but by PUCT where more than
+    two players take turns.
+
+    There everything rests on what the others are taken to do. The more walks there are, the less
+    Gumbel's rule doubts that, and a hope that is a hair above what is certain gets all.
+    """
+    return "puct" if len(game.players) > 2 and not choose_at_once(game) else learned
+
+
+def _plan_network(spec: str, path: Path, options: dict[str, Any], game: Game | None) -> NetworkPlan:
     if not path.exists() and not path.with_name(f"{path.name}.json").exists():
         raise SettingsError(f"there is no player {spec!r}: give {FORMS}")
     from omnilude.networks.checkpoint import read_facts
@@ -172,7 +184,7 @@ def _plan_network(spec: str, path: Path, options: dict[str, Any]) -> NetworkPlan
         symmetries = _whole(options.pop("symmetries", usual), "symmetries", spec)
         if symmetries < 1:
             raise SettingsError(f"symmetries in {spec!r} must be at least 1, not {symmetries}")
-        search = _plan_search(facts["extra"], _convert(SearchSettings, options, spec))
+        search = _plan_search(facts["extra"], _convert(SearchSettings, options, spec), game)
     return NetworkPlan(
         checkpoint=checkpoint,
         step=facts["step"],
@@ -184,7 +196,9 @@ def _plan_network(spec: str, path: Path, options: dict[str, Any]) -> NetworkPlan
     )
 
 
-def _plan_search(extra: dict[str, Any], chosen: dict[str, Any]) -> SearchSettings:
+def _plan_search(
+    extra: dict[str, Any], chosen: dict[str, Any], game: Game | None
+) -> SearchSettings:
     """The search of a network, from what was saved with it and what was chosen."""
     # In a match other games come between two positions of a game: there is no tree to keep.
     defaults = {"simulations": SIMULATIONS, "reuse": False, **extra.get("search", {})}
@@ -192,6 +206,8 @@ def _plan_search(extra: dict[str, Any], chosen: dict[str, Any]) -> SearchSetting
     defaults |= {name: extra[name] for name in ("playouts", "playout_weight") if name in extra}
     if not float({**defaults, **chosen}.get("playout_weight", 0)):
         defaults["playouts"] = 0
+    if game is not None and "root" not in chosen:
+        defaults["root"] = choose_root(game, defaults.get("root", SearchSettings().root))
     return SearchSettings.for_play(**{**defaults, **chosen})
 
 

@@ -6,6 +6,7 @@ the core, without the interpreter lock, so that several threads may each drive a
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,9 @@ class SearchPool:
     """A tree that ends game k goes on with game k + stride; 0: the number of trees. Two pools of
     half the size with their strides set to the whole play the same games as one, but for random
     playouts from leaves."""
+    most_bytes: int = 0
+    """Memory that all trees together may take: one with its share is searched no further; 0: no
+    bound."""
     core: _core.SearchPool = field(init=False)
     inputs: NDArray[np.float32] = field(init=False)
 
@@ -89,7 +93,7 @@ class SearchPool:
             self.game.core,
             self.encoding.core,
             [not chance for chance in self.game.chance],
-            self.settings.to_dict(),
+            self._tell(self.settings),
             self.games,
             self.seed,
             self.first_game,
@@ -143,7 +147,11 @@ class SearchPool:
     def change(self, settings: SearchSettings) -> None:
         """New settings, for searches under way too; simulations and noise from the next on."""
         self.settings = settings
-        self.core.change(settings.to_dict())
+        self.core.change(self._tell(settings))
+
+    def _tell(self, settings: SearchSettings) -> dict[str, Any]:
+        share = self.most_bytes // self.games if self.most_bytes else sys.maxsize
+        return {**settings.to_dict(), "most_bytes": share}
 
     @property
     def counters(self) -> dict[str, int]:

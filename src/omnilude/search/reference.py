@@ -1,4 +1,4 @@
-"""The search in a page of plain Python: slow, recursive, one tree. The tests' oracle for the core.
+"""The search in plain Python: slow, recursive, one tree. The tests' oracle for the core.
 
 It follows the same rules in the same order with the same random numbers, so visits must be equal,
 not just alike. Read this first to understand `core/search`.

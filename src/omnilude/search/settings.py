@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 from omnilude.errors import SettingsError
 
 T = TypeVar("T")
+Root = Literal["gumbel", "puct"]
 
 MOST = (1 << 31) - 1
 """No setting of the core may be greater."""
@@ -20,7 +21,7 @@ class SearchSettings:
     simulations: int = 32
     """Walks from the root to a leaf for each move. With 'gumbel', players who choose at the same
     time share them."""
-    root: Literal["gumbel", "puct"] = "gumbel"
+    root: Root = "gumbel"
     """'gumbel': sequential halving and completed-Q targets (Danihelka et al. 2022), which improves
     the policy even with few simulations. 'puct': P3's formula (1), visits as targets."""
 

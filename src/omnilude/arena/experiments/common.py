@@ -184,7 +184,8 @@ def identify(
     Where a run is gone, what it played stands.
     """
     try:
-        meanings = [explain_spec(spec) for spec in specs]
+        game = load(ordered["game"])
+        meanings = [explain_spec(spec, game) for spec in specs]
     except SettingsError:
         kept = file.data["parts"].get(name, {"identity": {}})
         return {**kept["identity"], **ordered}
