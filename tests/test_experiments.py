@@ -12,7 +12,14 @@ import pytest
 
 from omnilude.arena.experiments import common, p3
 from omnilude.arena.experiments.common import ResultFile
-from omnilude.arena.experiments.verdicts import GOALS, Goal, judge
+from omnilude.arena.experiments.verdicts import (
+    GOALS,
+    Goal,
+    compare_with_gaz,
+    is_missed,
+    judge,
+    read_curve,
+)
 from omnilude.training.settings import TrainingSettings
 
 PROJECT = Path(__file__).parent.parent
@@ -90,7 +97,7 @@ def match_of(subject: str, setting: str = "1 s each") -> p3.Match:
     ("score", "half", "told"),
     [
         (0.97, 0.01, "1 s each: reached (97.0 of 95)"),
-        (0.95, 0.01, "1 s each: reached (95.0 of 95)"),
+        (0.95, 0.01, "1 s each: reached (95.0 of 95; its interval begins at 94.0)"),
         (0.94, 0.02, "1 s each: short by 1.0 of 95 (within its interval)"),
         (0.90, 0.02, "1 s each: short by 5.0 of 95"),
     ],
@@ -116,6 +123,28 @@ def test_ours_is_held_against_others_in_its_place() -> None:
     told = "1 s each: ahead of UCT by 5.0, behind GAZ by 1.0 (their intervals overlap)"
     assert judge(Goal(ahead=True), played) == [told]
     assert judge(Goal(ahead=True), {match_of("UCT"): tally(0.3, 0.1)}) == []
+
+
+def test_what_is_missed_is_known() -> None:
+    assert is_missed("1 s each: short by 1.0 of 95 (within its interval)")
+    assert is_missed("1 s each: ahead of UCT by 5.0, behind GAZ by 1.0")
+    assert not is_missed("1 s each: reached (97.0 of 95)")
+    match = match_of("ours", "ours against GAZ, 1 s each")
+    told = compare_with_gaz(match, tally(0.4, 0.01), tally(0.6, 0.01))
+    assert told == "ours against GAZ, 1 s each: behind GAZ by 20.0"
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        ((0.2, 0.3, 0.8, 0.9), "rises: later half less earlier half +60.0 ± 10.0 points"),
+        ((0.5, 0.4, 0.5, 0.5), "is flat, as far as it tells: "),
+        ((0.9, 0.8, 0.2), "falls: "),
+        ((0.9,), "too short to tell"),
+    ],
+)
+def test_what_a_curve_says(scores: tuple[float, ...], told: str) -> None:
+    assert read_curve([{"tally": tally(score, 0.1)} for score in scores]).startswith(told)
 
 
 def test_every_game_has_a_goal() -> None:

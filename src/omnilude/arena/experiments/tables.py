@@ -18,7 +18,13 @@ from omnilude.arena.experiments.p3 import PLANS, Evaluation, Match, list_matches
 from omnilude.arena.experiments.published import P3_CLAIMS, P3_GAMES, P3_VARIANTS
 from omnilude.arena.experiments.throughput import PEER_RATE, RUNS
 from omnilude.arena.experiments.tictactoe import OPPONENTS
-from omnilude.arena.experiments.verdicts import GOALS, judge
+from omnilude.arena.experiments.verdicts import (
+    GOALS,
+    compare_with_gaz,
+    is_missed,
+    judge,
+    read_curve,
+)
 from omnilude.games.statistics import Estimate, format_percent, wilson
 from omnilude.networks.files import write_atomically
 
@@ -119,6 +125,14 @@ def _write_p3(page: Page, data: dict[str, Any]) -> None:
                 kind = "Beyond the goal" if ", after " in verdict else "Goal"
                 training = f" (training {seed})" if len(seeds) > 1 else ""
                 notes.append(f"{kind}{training}, {verdict}")
+                curve = parts.get(f"{game}/seed {seed}/curve ours")
+                if is_missed(verdict) and curve:
+                    notes[-1] += f"; its curve {read_curve(curve['points'])}"
+        for label, match, part, _ in played:
+            if "against GAZ" in label and match.subject == "ours":
+                theirs = part["tallies"][part["contestants"][1]]["all"]
+                told = compare_with_gaz(match, _first_tally(part), theirs)
+                notes.append(f"Beyond the goal, {told}")
         notes += _budget_notes([(f"{label}, {m.subject}", part) for label, m, part, _ in played])
         for name, shown in (("ours", "ours"), ("gaz", "GAZ")):
             for seed in seeds:
