@@ -176,7 +176,7 @@ def train_once(game: str, folder: Path, settings: TrainingSettings) -> dict[str,
 
 
 def identify(
-    file: ResultFile, name: str, ordered: dict[str, Any], specs: Sequence[str]
+    file: ResultFile, name: str, game: Game, ordered: dict[str, Any], specs: Sequence[str]
 ) -> dict[str, Any]:
     """What matches depend on: what was ordered, and what the specs of the players mean now, so that
     they are played again when a run was trained anew or when a default is another.
@@ -184,7 +184,6 @@ def identify(
     Where a run is gone, what it played stands.
     """
     try:
-        game = load(ordered["game"])
         meanings = [explain_spec(spec, game) for spec in specs]
     except SettingsError:
         kept = file.data["parts"].get(name, {"identity": {}})
@@ -206,8 +205,9 @@ def match_part(
         kind, colon, rest = spec.partition(":")
         specs.append(f"{(runs or {}).get(kind, kind)}{colon}{rest}")
 
+    loaded = load(game)
+
     def make() -> dict[str, Any]:
-        loaded = load(game)
         contestants = [make_player(spec, loaded) for spec in specs]
         for player, shown in zip(contestants, players, strict=True):
             player.name = shown
@@ -218,7 +218,7 @@ def match_part(
     # The number of threads does not change the games.
     match = {**asdict(settings), "threads": None}
     ordered = {"game": game, "players": list(players), "match": match}
-    return file.part(name, identify(file, name, ordered, specs), make)
+    return file.part(name, identify(file, name, loaded, ordered, specs), make)
 
 
 def curve_part(
@@ -240,8 +240,10 @@ def curve_part(
     chosen = sorted({steps[round(n * (len(steps) - 1) / count)] for n in range(count + 1) if steps})
     specs = {step: f"{folder}:step={step}{options}" for step in chosen}
 
+    loaded = load(game)
+
     def make() -> dict[str, Any]:
-        loaded, state = load(game), load_state(folder)
+        state = load_state(folder)
         assert state is not None
         facts = {int(one["step"]): one for one in state.checkpoints}
         points = []
@@ -261,7 +263,7 @@ def curve_part(
         "count": count,
         "match": {**asdict(settings), "threads": None},
     }
-    file.part(name, identify(file, name, ordered, [*specs.values(), opponent]), make)
+    file.part(name, identify(file, name, loaded, ordered, [*specs.values(), opponent]), make)
 
 
 def run_experiment(main: Callable[..., None]) -> None:
