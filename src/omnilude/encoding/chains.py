@@ -6,8 +6,9 @@ whose facts join symbols into simple paths, such as (up 1 2) (up 2 3) or (file a
 which comes after which. Relations that agree are put together: in connect four, rows 1 to 6 are
 ordered by one relation and column 7 is reached only by another.
 
-Where there is no such relation, as in tic-tac-toe, a list of facts (index 1) (index 2) (index 3) is
-at least an order in which somebody wrote the symbols down.
+Where there is no such relation there may be an order in which somebody wrote the symbols down: a
+list of facts (index 1) (index 2) (index 3), or, as in tic-tac-toe, the cells of the initial
+position. It says less, and so does a circle, which does not tell where to begin.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
 
-from omnilude.rules.gdl.terms import Compound, Rule
+from omnilude.encoding.paths import Edge, find_paths
+from omnilude.rules.gdl.terms import Compound, Rule, Term
 
 MIN_LENGTH = 3
 """Two symbols are ordered by any fact about both: that says nothing."""
@@ -26,8 +28,6 @@ _LANGUAGE = frozenset(
     ("role", "init", "true", "next", "legal", "does", "goal", "terminal", "sees", "base", "input")
 )
 
-Edge = tuple[str, str]
-
 
 @dataclass(frozen=True)
 class Chain:
@@ -35,7 +35,9 @@ class Chain:
 
     symbols: tuple[str, ...]
     listed: bool = False
-    """Only the order of a list, not of a relation."""
+    """Only the order in which symbols were written down, not that of a relation."""
+    circle: bool = False
+    """Comes back to its first symbol, which is only the one that was written first."""
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -45,122 +47,121 @@ class Chain:
     def edges(self) -> frozenset[frozenset[str]]:
         return frozenset(map(frozenset, pairwise(self.symbols)))
 
+    def passes_through(self, other: Chain) -> bool:
+        """Whether all symbols of another stand here too, in the same order or backwards."""
+        if not other.places.keys() <= self.places.keys():
+            return False
+        at = [self.places[symbol] for symbol in other.symbols]
+        return at in (sorted(at), sorted(at, reverse=True))
+
 
 def find_chains(rules: Sequence[Rule], roles: Iterable[str] = ()) -> tuple[Chain, ...]:
-    """The chains that the static facts form, longest first, and then the lists, shortest first.
+    """The chains that the static facts form, longest first; then circles; then lists.
 
     Nothing depends on names, only on the order of the facts. An order of roles is an order of
     turns, not of places: chains with a role among their symbols are left out.
     """
     unwanted = frozenset(roles)
-    found: dict[tuple[str, ...], None] = {}
+    paths: dict[tuple[str, ...], None] = {}
+    circles: dict[tuple[str, ...], None] = {}
     for edges in _relations(rules):
-        for symbols in _paths(edges):
-            if len(symbols) >= MIN_LENGTH and unwanted.isdisjoint(symbols):
-                found.setdefault(symbols)
-    chains = sorted((Chain(symbols) for symbols in found), key=lambda c: -len(c.symbols))
-    lists = [
+        found, closed = find_paths(edges)
+        long = [path for path in found if len(path) >= MIN_LENGTH]
+        # A score for each number of steps joins 1 to 3, 3 to 9, and most others to nothing more.
+        if 2 * len(long) >= len(found):
+            paths.update(dict.fromkeys(long))
+        circles.update(dict.fromkeys(closed))
+
+    chains = [Chain(symbols) for symbols in paths if unwanted.isdisjoint(symbols)]
+    chains = _merge(sorted(chains, key=lambda chain: -len(chain.symbols)))
+    written = [Chain(symbols, listed=True, circle=True) for symbols in circles]
+    written += [
         Chain(symbols, listed=True)
-        for symbols in _lists(rules)
-        if len(symbols) >= MIN_LENGTH and unwanted.isdisjoint(symbols)
+        for symbols in sorted(_lists(rules), key=len)
+        if len(symbols) >= MIN_LENGTH
     ]
     return (
-        *sorted(_merge(chains), key=lambda chain: -len(chain.symbols)),
-        *sorted(lists, key=lambda chain: len(chain.symbols)),
+        *_without_parts(sorted(chains, key=lambda chain: -len(chain.symbols))),
+        *(chain for chain in written if unwanted.isdisjoint(chain.symbols)),
     )
 
 
 def _lists(rules: Iterable[Rule]) -> Iterator[tuple[str, ...]]:
-    """The symbols of each relation with one argument, in the order of its facts."""
+    """Symbols in the order in which they were written down.
+
+    First those of each relation with one argument. Then those of the initial position, where two
+    arguments of a term name the same ones in the same order: rows and columns of a board that was
+    written down line by line, hardly anything else.
+    """
     found: dict[str, dict[str, None]] = {}
+    written: dict[tuple[str, int], list[dict[str, None]]] = {}
     for rule in rules:
         head = rule.head
-        if rule.body or head.name in _LANGUAGE or len(head.arguments) != 1:
+        if rule.body:
             continue
-        symbol = head.arguments[0]
-        if isinstance(symbol, Compound) and not symbol.arguments:
-            found.setdefault(head.name, {}).setdefault(symbol.name)
-    return map(tuple, found.values())
+        if head.name == "init":
+            for term in _terms(head):
+                places = written.setdefault(term.predicate, [{} for _ in term.arguments])
+                for place, symbol in zip(places, _symbols(term), strict=True):
+                    place.setdefault(symbol or "")
+        elif head.name not in _LANGUAGE and len(head.arguments) == 1:
+            (symbol,) = _symbols(head)
+            if symbol is not None:
+                found.setdefault(head.name, {}).setdefault(symbol)
+    yield from map(tuple, found.values())
+    for places in written.values():
+        orders = list(map(tuple, places))
+        yield from dict.fromkeys(o for o in orders if orders.count(o) > 1 and "" not in o)
+
+
+def _terms(term: Term) -> Iterator[Compound]:
+    """A term's parts that have arguments of their own."""
+    if isinstance(term, Compound) and term.arguments:
+        yield term
+        for argument in term.arguments:
+            yield from _terms(argument)
+
+
+def _symbols(term: Compound) -> list[str | None]:
+    """Its arguments, as far as they are constants."""
+    return [a.name if isinstance(a, Compound) and not a.arguments else None for a in term.arguments]
 
 
 def _relations(rules: Iterable[Rule]) -> Iterator[list[Edge]]:
     """Every way of seeing the static facts as pairs of symbols.
 
     Of facts with more than two arguments any two may be the pair, or any two that stand side by
-    side, as in (line 1 2 3); of three arguments the third may also name a relation of its own, as
-    in (step north 3 4).
+    side, as in (line 1 2 3). The others may also name a relation of its own, as in
+    (step north 3 4) or (plus 1 count 3 4).
     """
     pairs: dict[tuple[object, ...], dict[Edge, None]] = {}
     for rule in rules:
         head = rule.head
-        if rule.body or head.name in _LANGUAGE or not 2 <= len(head.arguments) <= MAX_ARITY:
+        arity = len(head.arguments)
+        if rule.body or head.name in _LANGUAGE or not 2 <= arity <= MAX_ARITY:
             continue
-        symbols: list[str | None] = [
-            a.name if isinstance(a, Compound) and not a.arguments else None for a in head.arguments
-        ]
-        for i, j in combinations(range(len(symbols)), 2):
+        symbols = _symbols(head)
+        for i, j in combinations(range(arity), 2):
             a, b = symbols[i], symbols[j]
             if a is None or b is None:
                 continue
             pairs.setdefault((head.predicate, i, j), {}).setdefault((a, b))
-            if j == i + 1 and len(symbols) > 2:
-                pairs.setdefault((head.predicate, "side by side"), {}).setdefault((a, b))
-            if len(symbols) == 3:
-                other = str(head.arguments[3 - i - j])
-                pairs.setdefault((head.predicate, i, j, other), {}).setdefault((a, b))
+            if arity > 2:
+                others = tuple(x for n, x in enumerate(head.arguments) if n != i and n != j)
+                pairs.setdefault((head.predicate, i, j, others), {}).setdefault((a, b))
+                if j == i + 1:
+                    pairs.setdefault((head.predicate, "side by side"), {}).setdefault((a, b))
     for edges in pairs.values():
         yield list(edges)
 
 
-def _paths(edges: Sequence[Edge]) -> list[tuple[str, ...]]:
-    """The simple paths that a relation consists of; none if it is anything but simple paths.
-
-    (24 24) at the end of a track is no step, and is left out. Each path must go one way
-    throughout, or both ways throughout (neighbours): then the first fact says which is forward.
-    Besides, a relation that orders all its symbols (less than) is the path that it implies.
-    """
-    steps = dict.fromkeys((a, b) for a, b in edges if a != b)
-    neighbours: dict[str, dict[str, None]] = {}
-    for a, b in steps:
-        neighbours.setdefault(a, {}).setdefault(b)
-        neighbours.setdefault(b, {}).setdefault(a)
-    if any(len(around) > 2 for around in neighbours.values()):
-        return _total_order(list(steps), list(neighbours))
-    paths: list[tuple[str, ...]] = []
-    seen: set[str] = set()
-    for start, around in neighbours.items():
-        if start in seen or len(around) == 2:
-            continue
-        path = [start]
-        while len(path) == 1 or len(neighbours[path[-1]]) == 2:
-            before = path[-2] if len(path) > 1 else None
-            path.append(next(n for n in neighbours[path[-1]] if n != before))
-        seen.update(path)
-        forward = [step in steps for step in pairwise(path)]
-        backward = [step in steps for step in pairwise(path[::-1])]
-        if all(forward) and all(backward):
-            first = next(step for step in steps if step[0] in set(path))
-            paths.append(tuple(path if path.index(first[0]) < path.index(first[1]) else path[::-1]))
-        elif all(forward) and not any(backward):
-            paths.append(tuple(path))
-        elif all(backward) and not any(forward):
-            paths.append(tuple(path[::-1]))
-        else:
-            return []
-    # Symbols that no path has reached stand on circles.
-    return paths if len(seen) == len(neighbours) else []
-
-
-def _total_order(steps: Sequence[Edge], symbols: Sequence[str]) -> list[tuple[str, ...]]:
-    count = len(symbols)
-    if len(steps) != count * (count - 1) // 2:
-        return []
-    after = dict.fromkeys(symbols, 0)
-    for a, _ in steps:
-        after[a] += 1
-    order = sorted(symbols, key=lambda symbol: -after[symbol])
-    # With count (count - 1) / 2 steps, these numbers of followers leave only the total order.
-    return [tuple(order)] if [after[s] for s in order] == list(range(count))[::-1] else []
+def _without_parts(chains: Sequence[Chain]) -> list[Chain]:
+    """Without those that a longer one passes through: every second number says nothing more."""
+    kept: list[Chain] = []
+    for chain in chains:
+        if not any(longer.passes_through(chain) for longer in kept):
+            kept.append(chain)
+    return kept
 
 
 def _merge(chains: Sequence[Chain]) -> list[Chain]:
@@ -192,5 +193,5 @@ def _union(one: Chain, other: Chain) -> Chain | None:
     # The longer one says which way is forward.
     here = [place for place in map(one.places.get, other.symbols) if place is not None]
     symbols = other.symbols if here == sorted(here) else other.symbols[::-1]
-    paths = _paths([*ordered, *pairwise(symbols)])
+    paths, _ = find_paths([*ordered, *pairwise(symbols)])
     return Chain(paths[0]) if len(paths) == 1 else None

@@ -59,10 +59,14 @@ class IndexFinder:
     """Decides for each place in a set of terms whether the constants there are indices.
 
     - All of them numbers: indices, as in P3.
-    - All of them in one chain: indices, by their place in it; in the longest, if in several.
-    - All of them in one list, and the same ones at another argument of the same term: indices, as
-      rows and columns are. A list alone is not enough: pieces and directions are listed too.
+    - All of them in one chain: indices, by their place in it; if in several, in the one that skips
+      the fewest symbols between them, and among these in the longest.
+    - All of them in one list or circle, and the same ones at another argument of the same term:
+      indices, as rows and columns are. A list alone is not enough: pieces and directions are
+      listed too. A circle must be complete.
     - Otherwise those that are numbers are indices, as in P3, and the others are not.
+    - Where there are no numbers, those that are in a chain are indices if it is that of another
+      place and only one symbol is not in it: tiles 1 to 8 and a gap.
     """
 
     def __init__(self, terms: Iterable[Compound], chains: Sequence[Chain]) -> None:
@@ -71,19 +75,50 @@ class IndexFinder:
             for path, constant in _constants(term):
                 values.setdefault(path, {}).setdefault(constant)
         self._chains = chains
-        self._chain_of: dict[Path, int] = {}
         # By term and set of constants: at how many of its arguments they stand.
         alike = Counter(
             (_term_around(path), frozenset(symbols)) for path, symbols in values.items()
         )
-        for path, symbols in values.items():
-            if all(map(_NUMBER.fullmatch, symbols)):
-                continue
-            several = alike[_term_around(path), frozenset(symbols)] > 1
-            for number, chain in enumerate(chains):
-                if symbols.keys() <= chain.places.keys() and (several or not chain.listed):
-                    self._chain_of[path] = number
-                    break
+        words = {path: frozenset(symbols) for path, symbols in values.items()}
+        several = {path: alike[_term_around(path), words[path]] > 1 for path in words}
+        whole = {
+            path: self._whole(symbols, several[path])
+            for path, symbols in words.items()
+            if not all(map(_NUMBER.fullmatch, symbols))
+        }
+        elsewhere = sorted({chain for chain in whole.values() if chain is not None})
+        self._chain_of: dict[Path, int] = {}
+        for path, chain in whole.items():
+            if chain is None and not any(map(_NUMBER.fullmatch, words[path])):
+                chain = self._all_but_one(words[path], several[path], elsewhere)
+            if chain is not None:
+                self._chain_of[path] = chain
+
+    def _whole(self, symbols: frozenset[str], several: bool) -> int | None:
+        """The chain in which all symbols stand."""
+        fitting = [
+            (number, chain)
+            for number, chain in enumerate(self._chains)
+            if symbols <= chain.places.keys()
+            and (several or not chain.listed)
+            and not (chain.circle and len(symbols) < len(chain.symbols))
+        ]
+
+        def skipped(chain: Chain) -> int:
+            at = [chain.places[symbol] for symbol in symbols]
+            return max(at) - min(at)
+
+        return min(fitting, key=lambda f: (f[1].listed, skipped(f[1])), default=(None,))[0]
+
+    def _all_but_one(
+        self, symbols: frozenset[str], several: bool, elsewhere: Iterable[int]
+    ) -> int | None:
+        for number in elsewhere:
+            chain = self._chains[number]
+            inside = len(symbols & chain.places.keys())
+            if 1 < inside == len(symbols) - 1 and (several or not chain.listed):
+                return number
+        return None
 
     def index(self, term: Compound) -> Indexed:
         indices: list[Index] = []
@@ -108,8 +143,9 @@ class IndexFinder:
 
     def _index(self, path: Path, symbol: str) -> Index | None:
         chain = self._chain_of.get(path)
-        if chain is not None:
-            return Index(path, chain, self._chains[chain].places[symbol], symbol)
+        place = None if chain is None else self._chains[chain].places.get(symbol)
+        if chain is not None and place is not None:
+            return Index(path, chain, place, symbol)
         if _NUMBER.fullmatch(symbol):
             return Index(path, NUMBERS, int(symbol), symbol)
         return None
