@@ -20,6 +20,7 @@ from omnilude.games.loading import load_text
 from omnilude.games.permutations import close_group, sample_group
 from omnilude.games.settings import LoadSettings
 from omnilude.games.symmetry import Symmetries, Symmetry, find_symmetries
+from omnilude.games.symmetry_check import Points, sample_positions
 from omnilude.rules.library import find_rulesheet, read_rulesheet
 from random_rules import rulesheet
 
@@ -216,6 +217,50 @@ def test_chance_has_no_policy_and_percepts_are_lost() -> None:
     assert state.percepts("red")
     assert game.core.facts(image) == state.facts
     assert game.core.percepts(image, 0) == []
+
+
+# --- the sample ---
+
+
+@pytest.mark.parametrize("name", ["othello", "tic-tac-toe", "prisoners-dilemma"])
+def test_the_sample_is_of_thousands_of_games(name: str) -> None:
+    """However long they are: one end of each of 2,048, and positions of all."""
+    game = load(name)
+    points = Points(game)
+    sample = sample_positions(game, points, 4096, seconds=60, seed=1)
+    assert len(sample) == 4096
+    assert sample.terminal.sum() == 2048
+    again = sample_positions(game, points, 4096, seconds=60, seed=1)
+    assert all(
+        np.array_equal(getattr(sample, part), getattr(again, part)) for part in sample.__slots__
+    )
+    other = sample_positions(game, points, 4096, seconds=60, seed=2)
+    assert not np.array_equal(sample.states, other.states)
+    # A small sample is of as many games: ends as different as in a large one.
+    small = sample_positions(game, points, 512, seconds=60, seed=1)
+    assert (len(small), small.terminal.sum()) == (512, 256)
+
+
+def test_the_sample_is_of_all_plies() -> None:
+    game = load("othello")
+    sample = sample_positions(game, Points(game), 4096, seconds=60, seed=1)
+    cells = [number for number, name in enumerate(game.core.fluents) if name.startswith("(cell")]  # type: ignore[attr-defined]
+    bits = np.unpackbits(sample.states[~sample.terminal], axis=1, bitorder="little")
+    discs = np.bincount(bits[:, cells].sum(axis=1), minlength=65)[5:60]
+    assert discs.sum() > 1500
+    assert discs.min() > 0.4 * discs.mean()
+    assert discs.max() < 1.8 * discs.mean()
+
+
+def test_a_sample_in_no_time() -> None:
+    game = load("checkers")
+    sample = sample_positions(game, Points(game), 4096, seconds=1e-9, seed=1)
+    assert 0 < len(sample) <= 128
+
+
+def test_one_position_is_a_sample() -> None:
+    game = load("tower")
+    assert len(sample_positions(game, Points(game), 1, seconds=60, seed=1)) == 1
 
 
 # --- how the rules are written ---

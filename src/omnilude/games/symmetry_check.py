@@ -17,7 +17,8 @@ from omnilude.games.game import Batch, Game
 from omnilude.games.permutations import Permutations, invert
 from omnilude.games.statistics import random_play
 
-_GAMES = 128
+_GAMES = 2048
+_FIRST = 128  # games that are played at first
 _MAX_LENGTH = 400
 
 
@@ -60,34 +61,67 @@ class Positions:
         return len(self.states)
 
 
+class _Reservoir:
+    """A uniform sample of at most `size` of all rows that it was offered."""
+
+    def __init__(self, size: int, random: np.random.Generator) -> None:
+        self._size, self._random = size, random
+        self._limit = 1.0
+        self._kept: list[tuple[NDArray[np.float64], NDArray[np.uint8], NDArray[np.int32]]] = []
+
+    def offer(self, states: NDArray[np.uint8], moves: NDArray[np.int32]) -> None:
+        # The rows with the lowest of random numbers are kept, whichever they are.
+        keys = self._random.random(len(states))
+        low = keys < self._limit
+        self._kept.append((keys[low], states[low], moves[low]))
+        if sum(len(part[0]) for part in self._kept) > 2 * self._size:
+            self._prune()
+
+    def _prune(self) -> None:
+        keys, states, moves = map(np.concatenate, zip(*self._kept, strict=True))
+        best = np.argsort(keys)[: self._size]
+        self._kept = [(keys[best], states[best], moves[best])]
+        if 0 < len(best) == self._size:
+            self._limit = keys[best[-1]]
+
+    def take(self) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+        """States and moves, in random order."""
+        self._prune()
+        _, states, moves = self._kept[0]
+        return states, moves
+
+
 def sample_positions(
     game: Game, points: Points, count: int, seconds: float, seed: int
 ) -> Positions:
-    """About `count` positions of random games from the initial state, ends among them."""
+    """About `count` positions of thousands of random games from the initial state.
+
+    Ends are rare and say much: they are up to a half of the sample, each of another game.
+    """
     stop = time.monotonic() + seconds
-    states: list[NDArray[np.uint8]] = []
-    moves: list[NDArray[np.int32]] = []
-    ends = []
-    while sum(map(len, states)) < count:
-        for step in random_play(game, _GAMES, seed=seed, max_length=_MAX_LENGTH):
+    random = np.random.default_rng([seed, count])
+    ends, others = _Reservoir(count // 2, random), _Reservoir(count, random)
+    played, seen, games = 0, 0, _FIRST
+    while played < _GAMES or seen < count:
+        for step in random_play(game, games, seed=seed, max_length=_MAX_LENGTH):
             made = np.full((len(step.states), points.roles), -1, dtype=np.int32)
             made[step.live] = step.moves
-            states.append(step.states.copy())
-            moves.append(made)
-            ends.append(step.batch.terminal)
+            terminal = step.batch.terminal
+            ends.offer(step.states[terminal], made[terminal])
+            others.offer(step.states[~terminal], made[~terminal])
+            seen += len(made)
             if time.monotonic() > stop:
                 break
-        seed += 1
         if time.monotonic() > stop:
             break
-    every = np.concatenate(states)
-    # Ends are rare and say much: up to a half of the sample.
-    random = np.random.default_rng(seed)
-    order = random.permutation(len(every))
-    is_end = np.concatenate(ends)[order]
-    chosen = np.concatenate([order[is_end][: count // 2], order[~is_end]])[:count]
-    chosen = random.permutation(chosen)
-    return _describe(game, points, every[chosen], np.concatenate(moves)[chosen])
+        played += games
+        # Where time is short, a few games to their ends tell more than the beginnings of many.
+        games, seed = max(_FIRST, min(played, _GAMES - played)), seed + 1
+    (end_states, end_moves), (other_states, other_moves) = ends.take(), others.take()
+    states = np.concatenate([end_states, other_states])[:count]
+    moves = np.concatenate([end_moves, other_moves])[:count]
+    order = random.permutation(len(states))
+    return _describe(game, points, states[order], moves[order])
 
 
 def _describe(
