@@ -1,5 +1,6 @@
 """Checkpoints: what is saved comes back, what does not fit or is damaged is told and refused."""
 
+import copy
 import hashlib
 import json
 import random
@@ -208,6 +209,83 @@ def test_another_game_is_told(tmp_path: Path) -> None:
         load_checkpoint(path, other, encoding=CONNECT_FOUR)
     assert "other rules" in str(raised.value)
     assert "(2, 2) there, (3, 3) here" in str(raised.value)
+    assert "are the same" not in str(raised.value)
+    goals = game(RULES.replace("100", "90"))
+    with pytest.raises(CheckpointError, match="players, slots and encoding are the same"):
+        load_checkpoint(path, goals, encoding=CONNECT_FOUR)
+    # What was saved before players were, or names none, is not held against it.
+    renamed = game(RULES.replace("left", "up"))
+    for players, said in ((["left", "right"], True), ([], False)):
+        rewrite(path, lambda document, x=players: document.update(players=x))  # type: ignore[misc]
+        with pytest.raises(CheckpointError) as raised:
+            load_checkpoint(path, renamed, encoding=CONNECT_FOUR)
+        assert ("other players" in str(raised.value)) is said
+        assert ("(left, right there, up, right here)" in str(raised.value)) is said
+
+
+BOARD = """
+(role me) (init (at 1 1)) (init (left 2))
+(<= (legal me (go ?x ?y)) (size ?x) (size ?y))
+(<= (next (at ?x ?y)) (does me (go ?x ?y)))
+(<= (next (left 1)) (true (left 2)))
+(<= (next (left 0)) (true (left 1)))
+(<= terminal (true (left 0)))
+(goal me 100)
+(size 1) (size 2) (size 3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        (
+            BOARD.replace("left", "todo"),
+            ["3 of 12", "element 9", "(left 0) there", "(todo 0) here"],
+        ),
+        (
+            BOARD.replace("(size 3)", "(size 3) (size 4)"),
+            ["elements only here: 7, the first (at 1 4)"],
+        ),
+        (
+            BOARD.replace("(left 0)", "(left none)"),
+            [
+                "element 9: (left 0) there, (left 1) here",
+                "elements only there: 1, the first (left 0)",
+                "elements only here: 1, the first (left none)",
+            ],
+        ),
+    ],
+    ids=["names", "board", "flat"],
+)
+def test_what_other_rules_show_is_named(rules: str, said: list[str], tmp_path: Path) -> None:
+    one, other = game(BOARD), game(rules)
+    network = build_network(make_encoding(one), (9,), SMALL["gaz"])
+    path = save_checkpoint(tmp_path / "a", network, one)
+    with pytest.raises(CheckpointError) as raised:
+        load_checkpoint(path, other)
+    for part in ["other rules", *said]:
+        assert part in str(raised.value)
+
+
+def changed_layout(layout: StoredLayout = CONNECT_FOUR, **change: Any) -> StoredLayout:
+    """The layout with its first group changed."""
+    description = copy.deepcopy(layout.to_json())
+    description["groups"][0].update(change)
+    return StoredLayout.from_json(description, "changed")
+
+
+def test_sizes_that_a_checkpoint_makes_up_cost_nothing(tmp_path: Path) -> None:
+    """Elements are named where they differ, but not more of them than there can be."""
+    path = save_checkpoint(tmp_path / "a", make_network(), game())
+    for shape in ([10**9, 10**9], [-1, -42], [10**30, 0], [1] * 100, []):
+        rewrite(path, lambda document, x=shape: document["encoding"]["groups"][0].update(shape=x))  # type: ignore[misc]
+        other = StoredLayout.from_json(CONNECT_FOUR.to_json(), "x")
+        with pytest.raises(CheckpointError, match="other planes"):
+            load_checkpoint(path, game(), encoding=other)
+    for axes in (7, [{"labels": 3}], [{"labels": ["1"]}] * 2, [{}]):
+        rewrite(path, lambda document, x=axes: document["encoding"]["groups"][0].update(axes=x))  # type: ignore[misc]
+        with pytest.raises(CheckpointError, match="other planes"):
+            load_checkpoint(path, game(), encoding=other)
 
 
 @pytest.mark.parametrize(
@@ -220,8 +298,18 @@ def test_another_game_is_told(tmp_path: Path) -> None:
             "another kind of encoding (planes there, propositions here)",
         ),
         (StoredLayout.from_json(CONNECT_FOUR.to_json(), "x"), "in another order"),
+        (
+            changed_layout(channels=["content0", "content2", "content1"]),
+            "are in another order: 84 of 128, the first of them element 42: "
+            "content1 at (0, 0) there, content2 at (0, 0) here",
+        ),
+        (
+            changed_layout(channels=["content0", "content1", "piece"]),
+            "stand for something else: 42 of 128, the first of them element 84: "
+            "content2 at (0, 0) there, piece at (0, 0) here",
+        ),
     ],
-    ids=["planes", "flat", "kind", "order"],
+    ids=["planes", "flat", "kind", "fingerprint", "order", "names"],
 )
 def test_another_encoding_is_told(encoding: StoredLayout, said: str, tmp_path: Path) -> None:
     path = save_checkpoint(tmp_path / "a", make_network(), game())

@@ -1,6 +1,7 @@
 """Evaluators: every engine answers as PyTorch does, within the stated tolerances."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from omnilude.search.evaluator import (
     INT8_POLICY_TOLERANCE,
     INT8_VALUE_TOLERANCE,
     SLOW_RATE,
+    Agreement,
     Answers,
     Evaluator,
     OnnxEvaluator,
@@ -194,6 +196,70 @@ def test_two_threads_with_an_evaluator_each(engine: str) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@every_engine
+def test_answers_amid_a_refresh_are_wholly_of_one_network(engine: str) -> None:
+    networks = [small_network(seed) for seed in (1, 2)]
+    rows = random_rows(CONNECT_FOUR, 64)
+    wanted = [make(engine, network)(rows) for network in networks]
+    evaluator = make(engine, networks[0])
+    given: list[Answers] = []
+    ended = threading.Event()
+
+    def evaluate() -> None:
+        while not ended.is_set():
+            given.append(evaluator(rows))
+
+    thread = threading.Thread(target=evaluate)
+    thread.start()
+    try:
+        for turn in range(12 if engine == "onnx-int8" else 100):
+            before = len(given)
+            evaluator.refresh(networks[(turn + 1) % 2])
+            while thread.is_alive() and len(given) < before + 2:  # one that began after it
+                time.sleep(0)
+    finally:
+        ended.set()
+        thread.join()
+    found = [
+        [
+            all(
+                np.allclose(one, other, rtol=0, atol=ROW_TOLERANCE)
+                for one, other in zip(answers, of, strict=True)
+            )
+            for of in wanted
+        ]
+        for answers in given
+    ]
+    assert {tuple(which) for which in found} == {(True, False), (False, True)}
+
+
+def test_8_bit_integers_are_replaced_in_one_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever looks in the midst of a refresh sees an engine and the answers of that engine."""
+    rows = random_rows(CONNECT_FOUR, 8)
+    seen: list[tuple[str, bytes]] = []
+
+    class Watched(OnnxInt8Evaluator):
+        def __setattr__(self, name: str, value: object) -> None:
+            super().__setattr__(name, value)
+            if ready:
+                seen.append((self.engine, self(rows)[1].tobytes()))
+
+    ready, found = False, Agreement(1.0, 1.0)
+    monkeypatch.setattr("omnilude.search.evaluator.compare", lambda *_: found)
+    evaluator = Watched(small_network(0), random_rows(CONNECT_FOUR, 32))
+    ready = True
+    for seed, engine in ((1, "onnx-int8"), (2, "onnx")):  # integers take over, and give way
+        before = (evaluator.engine, evaluator(rows)[1].tobytes())
+        found = Agreement(0.0, 0.0) if engine == "onnx-int8" else Agreement(1.0, 1.0)
+        seen.clear()
+        evaluator.refresh(small_network(seed))
+        after = (evaluator.engine, evaluator(rows)[1].tobytes())
+        assert after[0] == engine
+        assert after[1] != before[1]
+        assert set(seen) <= {before, after}
+        assert after in seen
 
 
 def test_threads_of_torch_are_left_as_they_were() -> None:

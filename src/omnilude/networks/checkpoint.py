@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from omnilude._core import CircuitGame
 from omnilude.errors import CheckpointError, SettingsError
 from omnilude.networks.build import build_network
 from omnilude.networks.files import checksum, find_version, write_atomically
-from omnilude.networks.layout import Layout, StoredLayout
+from omnilude.networks.layout import Layout, StoredLayout, places
 from omnilude.networks.network import Network
 from omnilude.networks.settings import NetworkSettings
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from omnilude.games import Game
 
 FORMAT, VERSION = "omnilude checkpoint", 1
+MOST_NAMED = 1 << 20
+"""Elements of rows that are named where they differ; beyond there are none so large."""
 _NETWORK, _EXTRA = "network.", "extra."  # prefixes of the names of tensors
 
 
@@ -141,6 +144,7 @@ def load_checkpoint(
         settings = _stored_settings(document["network"])
         slots = tuple(int(count) for count in document["slots"])
         checkpoint_game, rules = str(document["game"]), str(document["rules"])
+        players = tuple(str(player) for player in document.get("players", ()))
         step, extra = int(document["step"]), dict(document["extra"])
     except (AttributeError, KeyError, TypeError, ValueError, SettingsError) as error:
         raise CheckpointError(f"{path}: malformed: {error!r}") from error
@@ -150,9 +154,16 @@ def load_checkpoint(
         encoding = make_encoding(game, stored.kind)
     differences = []
     if game is not None:
-        differences += _differences_of_game(game, checkpoint_game, rules, slots)
+        differences += _differences_of_game(game, players, slots)
     if encoding is not None:
         differences += _differences_of_encoding(encoding, stored)
+    if game is not None and (here := rules_fingerprint(game)) != rules:
+        known = "" if differences else "; players, slots and encoding are the same"
+        differences.insert(
+            0,
+            f"other rules (the checkpoint is of {checkpoint_game} with rules {rules[:12]}, "
+            f"here {here[:12]}{known})",
+        )
     if differences:
         fits = f"the game {game.name}" if game is not None else "the encoding"
         raise CheckpointError(f"{path} does not fit {fits}: {'; '.join(differences)}")
@@ -269,12 +280,12 @@ def _stored_settings(stored: dict[str, Any]) -> NetworkSettings:
     return replace(settings, channels=channels, blocks=blocks)  # presets were others then
 
 
-def _differences_of_game(game: Game, name: str, rules: str, slots: tuple[int, ...]) -> list[str]:
+def _differences_of_game(game: Game, players: tuple[str, ...], slots: tuple[int, ...]) -> list[str]:
     differences = []
-    here = rules_fingerprint(game)
-    if here != rules:
+    players_here = tuple(game.roles[player] for player in game.players)
+    if players and players_here != players:
         differences.append(
-            f"other rules (the checkpoint is of {name} with rules {rules[:12]}, here {here[:12]})"
+            f"other players ({', '.join(players)} there, {', '.join(players_here)} here)"
         )
     slots_here = tuple(game.slots(player) for player in game.players)
     if slots_here != slots:
@@ -295,9 +306,69 @@ def _differences_of_encoding(here: Layout, there: Layout) -> list[str]:
         differences.append(
             f"another flat part ({len(there.flat)} elements there, {len(here.flat)} here)"
         )
-    if here.fingerprint != there.fingerprint and not differences:
-        differences.append("the elements of a row stand for something else, or in another order")
+    if here.fingerprint != there.fingerprint and here.kind == there.kind:
+        names_here, names_there = _name_elements(here), _name_elements(there)
+        if not differences:
+            differences.append(_difference_in_order(names_here, names_there))
+        differences += _differences_of_names(names_here, names_there)
     return differences
+
+
+def _differences_of_names(here: Sequence[str], there: Sequence[str]) -> list[str]:
+    """What the rows of one side show, and those of the other do not: fluents, mostly."""
+    differences = []
+    for names, others, where in ((there, here, "there"), (here, there, "here")):
+        known = set(others)
+        only = [name for name in names if name not in known]
+        if only:
+            differences.append(f"elements only {where}: {len(only)}, the first {only[0]}")
+    return differences
+
+
+def _difference_in_order(here: Sequence[str], there: Sequence[str]) -> str:
+    """How rows of the same shapes differ."""
+    differ = [k for k in range(len(here)) if here[k] != there[k]]
+    if not differ:  # in how their axes were found, say; or there are too many to name
+        return "the elements of a row stand for something else, or in another order"
+    what = "are in another order" if sorted(here) == sorted(there) else "stand for something else"
+    first = differ[0]
+    return (
+        f"the elements of a row {what}: {len(differ)} of {len(here)}, the first of them "
+        f"element {first}: {there[first]} there, {here[first]} here"
+    )
+
+
+def _name_elements(layout: Layout) -> list[str]:
+    """What each element of a row stands for, in order, as far as the JSON of a layout tells.
+
+    That of a checkpoint may say anything: no sizes that it gives are trusted.
+    """
+    from omnilude.encoding.indices import fill_holes
+
+    sides = [side for planes in layout.groups for side in planes.shape]
+    size = sum(places(planes) * len(planes.channels) for planes in layout.groups)
+    if min(sides, default=1) < 1 or size > MOST_NAMED:
+        return []
+    names = []
+    for number, planes in enumerate(layout.groups):
+        labels = _labels_of(layout, number)
+        for channel in planes.channels:
+            for place in product(*map(range, planes.shape)):
+                try:
+                    symbols = [labels[axis][index] for axis, index in enumerate(place)]
+                    names.append(fill_holes(channel, symbols))
+                except (IndexError, StopIteration):
+                    names.append(f"{channel} at {place}")
+    return [*names, *layout.flat]
+
+
+def _labels_of(layout: Layout, group: int) -> list[list[str]]:
+    """The symbols of a group's axes; nothing where its JSON has none."""
+    try:
+        axes = layout.to_json()["groups"][group]["axes"]
+        return [[str(label) for label in axis["labels"]] for axis in axes]
+    except (KeyError, TypeError):
+        return []
 
 
 def _json_path(path: str | Path) -> Path:

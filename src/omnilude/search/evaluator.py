@@ -156,12 +156,17 @@ class OnnxInt8Evaluator:
         self._quantize(network.slots)
 
     @property
+    def agreement(self) -> Agreement:
+        """Of the answers in integers with those in 32-bit floats, for the weights it has."""
+        return self._current[1]
+
+    @property
     def engine(self) -> str:
         """'onnx' while the 32-bit session answers."""
         return "onnx-int8" if self.agreement.within_tolerance else "onnx"
 
     def __call__(self, rows: Rows) -> Answers:
-        logits, values = self._session.run(None, {"rows": rows})
+        logits, values = self._current[0].run(None, {"rows": rows})
         return logits, values
 
     def refresh(self, network: Network) -> None:
@@ -174,8 +179,11 @@ class OnnxInt8Evaluator:
         rows = _as_array(self.calibration[:CALIBRATION_ROWS])
         session = _open_session(quantize(self._exact.model, rows), self.threads)
         logits, values = session.run(None, {"rows": rows})
-        self.agreement = compare(self._exact(rows), (logits, values), slots)
-        self._session = session if self.agreement.within_tolerance else self._exact.session
+        agreement = compare(self._exact(rows), (logits, values), slots)
+        if not agreement.within_tolerance:
+            session = self._exact.session
+        # In one step: what answers, and what it says of itself, are of the same weights.
+        self._current: tuple[Any, Agreement] = (session, agreement)
 
 
 @dataclass(frozen=True, slots=True)

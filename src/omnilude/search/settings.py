@@ -59,7 +59,8 @@ class SearchSettings:
     solver: bool = True
     """Back up what is solved (a forced win is a win, whatever the mean says)."""
     cache: int = 1 << 16
-    """Positions whose evaluation is remembered until the weights change."""
+    """Positions whose evaluation is remembered until the weights change: the greatest power of two
+    up to this number that fits into 96 MiB."""
 
     playouts: int = 0
     """Random playouts from every leaf, side by side in the engine's lanes; 0: none. They share
@@ -125,7 +126,8 @@ class UctSettings:
     iterations: int = 1000
     """Walks from the root to a leaf for each move; 0: only `seconds` count."""
     seconds: float = 0.0
-    """Time for each move; 0: only `iterations` count."""
+    """Time for each move; 0: only `iterations` count. Positions that are searched together, up to
+    256 of them, share it."""
     playouts: int = 1
     """Random playouts from each leaf, side by side in the engine's lanes."""
     exploration: float = 0.7071
