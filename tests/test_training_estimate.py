@@ -1,6 +1,7 @@
 """What is said of a machine follows from what was measured."""
 
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +30,7 @@ from omnilude.training.reporter import Reporter
 from omnilude.training.run import Run
 from omnilude.training.selfplay import Harvest, Times
 from omnilude.training.settings import TrainingSettings
-from test_training import QUICK, Listening
+from test_training import QUICK, Listening, Remembering
 
 
 def made_up(*, overlap: bool, samples: float) -> Estimate:
@@ -164,6 +165,23 @@ def test_a_report_tells_the_speed_of_the_run(tmp_path: Path) -> None:
         assert f"<td>{name}</td><td>{value}</td>" in page
 
 
+def test_displays_are_told_how_fast_the_run_is(tmp_path: Path) -> None:
+    """Positions a second of late, and the time that is left at that rate."""
+    game, told = load("tic-tac-toe"), Remembering()
+    with Run(tmp_path, game, replace(QUICK, positions=1000)) as run:
+        reporter = Reporter(game.name, run, told, "torch")
+        for elapsed, positions in ((10.0, 100), (20.0, 400)):
+            reporter.show("self-play", elapsed, positions=positions)
+        assert told.last.rate == pytest.approx(30)
+        assert told.last.seconds_left == pytest.approx(20)
+        log(run, reporter, 400, seconds=0.5)
+        reporter.show("learning", 25.0)
+        reporter.close()
+    assert told.last.rate == pytest.approx(20)
+    assert told.last.play_rate == pytest.approx(200)
+    assert told.last.search_share == pytest.approx(0.3)
+
+
 def test_displays_say_what_there_is_to_say() -> None:
     status = Status(
         game="a game",
@@ -171,6 +189,9 @@ def test_displays_say_what_there_is_to_say() -> None:
         elapsed=65.0,
         seconds_left=3700.0,
         games=1234,
+        rate=9876.4,
+        play_rate=4321.4,
+        search_share=0.25,
         losses={"policy_loss": 1.5, "value_loss": 0.25},
         scores={"random": 0.75},
     )
@@ -184,4 +205,8 @@ def test_displays_say_what_there_is_to_say() -> None:
         text = file.getvalue()
         for part in ("1:05", "1:01:40", "1,234", "policy 1.500", "random 75%", "a worker died"):
             assert part in text, (terminal, part)
+        if terminal:
+            assert re.search(r"positions/s +9,876 +in self-play +4,321, 25% of it", text)
+        else:
+            assert " · 9,876/s · " in text
     assert clock(59.9) == "0:59"

@@ -159,13 +159,16 @@ class Trainer:
         played = self.elapsed
         steps, losses = self._learn()
         learned = self.elapsed
-        state.iteration += 1
         if self._due(self._checkpointed_at, settings.checkpoint_minutes):
             self._checkpoint()
+        assessing = self._assessment_due()
+        if assessing:  # which may take long, and would be lost with all that is not written yet
+            self.commit()
+        state.iteration += 1  # after that: no commit counts an iteration that has no line
         self.reporter.log(
             harvest,
             losses,
-            self._assess_when_due(),
+            self._assess() if assessing else {},
             elapsed=learned,
             new_steps=steps,
             positions_per_second=(state.positions - positions) / (learned - started),
@@ -311,12 +314,14 @@ class Trainer:
         weight.add(values, rewards[:, list(self.game.players)], results)
         state.playouts = weight.moments
 
-    def _assess_when_due(self) -> dict[str, float]:
-        """Scores, now and then and at the end; else nothing."""
+    def _assessment_due(self) -> bool:
+        """Now and then, and at the end."""
         minutes = self.settings.assess_minutes
         ended = self.progress >= 1 and minutes > 0
-        if not self.assess or not (ended or self._due(self._assessed_at, minutes)):
-            return {}
+        return self.assess is not None and (ended or self._due(self._assessed_at, minutes))
+
+    def _assess(self) -> dict[str, float]:
+        assert self.assess
         self.reporter.show("assessing", self.elapsed)
         self.evaluator.refresh(self.learner.player)
         scores = self.assess(self.learner.player, self.evaluator)
