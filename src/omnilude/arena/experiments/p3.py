@@ -135,11 +135,13 @@ def list_matches(plan: Plan, how: Evaluation) -> list[Match]:
                 subjects[MORE_PLAYOUTS] = f"{uct}:playouts=48"
         for subject, spec in subjects.items():
             matches.append(Match(setting, subject, (spec, uct), {**plan.seating, **clock}, timed))
-        if not timed and not plan.role:  # how it plays on from where it would not have come to
+        # How they play on from where they would not have come to. By time only where a few lines of
+        # play would tell everything: two seats have more of them, and other players more noise.
+        if plan.random_plies is None and (plan.role or not timed):
             label = f"{setting}, after {OPENING_PLIES} random plies"
-            for subject in ("ours", "GAZ"):
-                drawn = {"random_plies": OPENING_PLIES}
-                matches.append(Match(label, subject, (subjects[subject], uct), drawn))
+            drawn = {**plan.seating, "random_plies": OPENING_PLIES, **clock}
+            for subject in ("ours", "GAZ", *(["UCT"] if plan.role else [])):
+                matches.append(Match(label, subject, (subjects[subject], uct), drawn, timed))
     pair = (f"ours:sims={how.simulations}", f"gaz:sims={how.simulations}{GAZ_PLAY}")
     if plan.together:
         setting = f"{how.simulations} simulations, after 2 random moves"

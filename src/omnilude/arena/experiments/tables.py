@@ -47,11 +47,11 @@ baseline as P3 describes it (all propositions, fully connected, formula (1), {ga
 simulations a move in self-play, r = 0.5), on our engine and search. A simulation of ours is a walk
 to a new position, which is evaluated under two symmetries of the game, where it has them, and by up
 to 48 random playouts, where these were found to count (the files say how many, and how much):
-*without playouts* is the network alone. An iteration of UCT is a walk and one playout. GAZ's
-simulations are one evaluation each, and so less work; by time both have the same. In matches by
-time each player has as many simulations or iterations as a single game on a single core would have
-allowed it in that time: how many that were is below each table. P3 does not say how many its UCT
-had."""
+*without playouts* is the network alone. An iteration of UCT is a walk and one playout; what it
+explores weighs sqrt(ln N / n), of rewards from 0 to 1, by sqrt 1/2. GAZ's simulations are one
+evaluation each, and so less work; by time both have the same. In matches by time each player has as
+many simulations or iterations as a single game on a single core would have allowed it in that time:
+how many that were is below each table. P3 does not say how many its UCT had."""
 
 
 class Page:

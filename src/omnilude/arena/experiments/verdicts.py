@@ -54,7 +54,7 @@ def judge(goal: Goal, played: Mapping[Match, dict[str, Any]]) -> list[str]:
             rivals = {name: told[name] for name in RIVALS if name in told}
             verdict = ", ".join(_compare(ours, name, rival) for name, rival in rivals.items())
         else:
-            slow = any_match.timed and not setting.endswith("each")
+            slow = any_match.timed and "each" not in setting
             verdict = _measure(ours, goal.slow if slow and goal.slow else goal.least)
         if verdict:
             lines.append(f"{setting}: {verdict}")
