@@ -11,6 +11,7 @@ import re
 
 from omnilude.games import Game
 from omnilude.games.loading import load_text, load_views
+from omnilude.games.settings import LoadSettings
 from omnilude.rules.library import bundled_games, read_rulesheet
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
@@ -20,12 +21,17 @@ _KEPT = frozenset(
 )
 
 
+# However busy the machine: where a game is a circuit, it must not be interpreted when scrambled.
+_PATIENT = LoadSettings(seconds=100)
+
+
 class Scrambled:
     """A game, and the same game under other names."""
 
-    def __init__(self, name: str, text: str, seed: int) -> None:
-        self.game: Game = load_text(text, name=name)
-        goals = [n for n in load_views(self.game).view_names if n.startswith("(goal ")]
+    def __init__(self, game: Game, text: str, seed: int) -> None:
+        self.game = game
+        views = load_views(game, _PATIENT).view_names
+        goals = [n for n in views if n.startswith("(goal ")]
         kept = _KEPT | {text[:-1].split()[-1] for text in goals} | {"0", "100"}
         plain = re.sub(r";[^\n]*", "", text)
         words = sorted({t for t in _TOKEN.findall(plain) if t[0] != "?"} - kept)
@@ -35,7 +41,9 @@ class Scrambled:
         while len(new) < len(words):
             new.setdefault("".join(chooser.choices(letters, k=6)))
         self.names = dict(zip(words, new, strict=True))
-        self.scrambled: Game = load_text(self.translate(plain), name=f"scrambled {name}")
+        self.scrambled: Game = load_text(
+            self.translate(plain), name=f"scrambled {game.name}", settings=_PATIENT
+        )
 
     def translate(self, text: str) -> str:
         """A text of the game in the words of the scrambled one."""
@@ -43,4 +51,5 @@ class Scrambled:
 
 
 def scramble_bundled(name: str, seed: int) -> Scrambled:
-    return Scrambled(name, read_rulesheet(bundled_games()[name]), seed)
+    text = read_rulesheet(bundled_games()[name])
+    return Scrambled(load_text(text, name=name), text, seed)

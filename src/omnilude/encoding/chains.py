@@ -18,11 +18,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
 
-from omnilude.encoding.paths import Edge, find_paths
+from omnilude.encoding.paths import MIN_LENGTH, Edge, find_long_paths, find_paths
 from omnilude.rules.gdl.terms import Compound, Rule, Term
 
-MIN_LENGTH = 3
-"""Two symbols are ordered by any fact about both: that says nothing."""
 MAX_ARITY = 8
 _LANGUAGE = frozenset(
     ("role", "init", "true", "next", "legal", "does", "goal", "terminal", "sees", "base", "input")
@@ -45,7 +43,15 @@ class Chain:
 
     @cached_property
     def edges(self) -> frozenset[frozenset[str]]:
-        return frozenset(map(frozenset, pairwise(self.symbols)))
+        around = self.symbols[:1] if self.circle else ()
+        return frozenset(map(frozenset, pairwise(self.symbols + around)))
+
+    def lies_within(self, other: Chain) -> bool:
+        """Whether all its symbols stand in another, in whatever order. A path along a circle does
+        not lie within it: it says where to begin."""
+        if other.circle and not self.circle and self.edges <= other.edges:
+            return False
+        return self.places.keys() <= other.places.keys()
 
     def passes_through(self, other: Chain) -> bool:
         """Whether all symbols of another stand here too, in the same order or backwards."""
@@ -62,28 +68,22 @@ def find_chains(rules: Sequence[Rule], roles: Iterable[str] = ()) -> tuple[Chain
     turns, not of places: chains with a role among their symbols are left out.
     """
     unwanted = frozenset(roles)
-    paths: dict[tuple[str, ...], None] = {}
-    circles: dict[tuple[str, ...], None] = {}
-    for edges in _relations(rules):
-        found, closed = find_paths(edges)
-        long = [path for path in found if len(path) >= MIN_LENGTH]
-        # A score for each number of steps joins 1 to 3, 3 to 9, and most others to nothing more.
-        if 2 * len(long) >= len(found):
-            paths.update(dict.fromkeys(long))
-        circles.update(dict.fromkeys(closed))
-
-    chains = [Chain(symbols) for symbols in paths if unwanted.isdisjoint(symbols)]
-    chains = _merge(sorted(chains, key=lambda chain: -len(chain.symbols)))
-    written = [Chain(symbols, listed=True, circle=True) for symbols in circles]
-    written += [
+    chains: list[Chain] = []
+    circles: list[Chain] = []
+    for (arity, _), relations in sorted(_relations(rules).items()):
+        paths, closed = find_long_paths(relations)
+        found = [Chain(path) for path in paths if unwanted.isdisjoint(path)]
+        found += [Chain(path, True, True) for path in closed if unwanted.isdisjoint(path)]
+        if arity > 2:
+            found = _outermost(found, [*chains, *circles])
+        chains = _merge(_longest_first([*chains, *(c for c in found if not c.circle)]))
+        circles += [chain for chain in found if chain.circle]
+    lists = [
         Chain(symbols, listed=True)
         for symbols in sorted(_lists(rules), key=len)
-        if len(symbols) >= MIN_LENGTH
+        if len(symbols) >= MIN_LENGTH and unwanted.isdisjoint(symbols)
     ]
-    return (
-        *_without_parts(sorted(chains, key=lambda chain: -len(chain.symbols))),
-        *(chain for chain in written if unwanted.isdisjoint(chain.symbols)),
-    )
+    return (*_without_parts(_longest_first(chains)), *circles, *lists)
 
 
 def _lists(rules: Iterable[Rule]) -> Iterator[tuple[str, ...]]:
@@ -127,32 +127,53 @@ def _symbols(term: Compound) -> list[str | None]:
     return [a.name if isinstance(a, Compound) and not a.arguments else None for a in term.arguments]
 
 
-def _relations(rules: Iterable[Rule]) -> Iterator[list[Edge]]:
+def _relations(rules: Iterable[Rule]) -> dict[tuple[int, bool], list[Iterable[Edge]]]:
     """Every way of seeing the static facts as pairs of symbols.
 
     Of facts with more than two arguments any two may be the pair, or any two that stand side by
     side, as in (line 1 2 3). The others may also name a relation of its own, as in
-    (step north 3 4) or (plus 1 count 3 4).
+    (step north 3 4) or (plus 1 count 3 4). The relations are returned by the number of arguments
+    that the facts have, and by whether it takes the others to name them.
     """
-    pairs: dict[tuple[object, ...], dict[Edge, None]] = {}
+    pairs: dict[tuple[int, bool], dict[tuple[object, ...], dict[Edge, None]]] = {}
     for rule in rules:
         head = rule.head
         arity = len(head.arguments)
         if rule.body or head.name in _LANGUAGE or not 2 <= arity <= MAX_ARITY:
             continue
         symbols = _symbols(head)
+        plain, named = pairs.setdefault((arity, False), {}), pairs.setdefault((arity, True), {})
         for i, j in combinations(range(arity), 2):
             a, b = symbols[i], symbols[j]
             if a is None or b is None:
                 continue
-            pairs.setdefault((head.predicate, i, j), {}).setdefault((a, b))
+            plain.setdefault((head.predicate, i, j), {}).setdefault((a, b))
             if arity > 2:
                 others = tuple(x for n, x in enumerate(head.arguments) if n != i and n != j)
-                pairs.setdefault((head.predicate, i, j, others), {}).setdefault((a, b))
+                named.setdefault((head.predicate, i, j, others), {}).setdefault((a, b))
                 if j == i + 1:
-                    pairs.setdefault((head.predicate, "side by side"), {}).setdefault((a, b))
-    for edges in pairs.values():
-        yield list(edges)
+                    plain.setdefault((head.predicate, "side by side"), {}).setdefault((a, b))
+    return {rank: list(relations.values()) for rank, relations in pairs.items()}
+
+
+def _longest_first(chains: Iterable[Chain]) -> list[Chain]:
+    return sorted(chains, key=lambda chain: -len(chain.symbols))
+
+
+def _outermost(found: Iterable[Chain], known: Sequence[Chain]) -> list[Chain]:
+    """Those, longest first, that do not lie within a known or a longer one.
+
+    For facts with more than two arguments. A table made from an order, such as
+    (distance x1 y1 x2 y2 d), joins the same symbols in many ways: besides the order itself there
+    is every third symbol, and by accident there are some to and fro. So what facts with fewer
+    arguments say is believed first, then what is longest; the rest is no order of its own.
+    """
+    kept: list[Chain] = []
+    for chain in _longest_first(found):
+        longer = (other for other in kept if len(other.symbols) > len(chain.symbols))
+        if not any(map(chain.lies_within, (*known, *longer))):
+            kept.append(chain)
+    return kept
 
 
 def _without_parts(chains: Sequence[Chain]) -> list[Chain]:

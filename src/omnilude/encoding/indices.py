@@ -99,9 +99,7 @@ class IndexFinder:
         fitting = [
             (number, chain)
             for number, chain in enumerate(self._chains)
-            if symbols <= chain.places.keys()
-            and (several or not chain.listed)
-            and not (chain.circle and len(symbols) < len(chain.symbols))
+            if symbols <= chain.places.keys() and _may_order(chain, symbols, several)
         ]
 
         def skipped(chain: Chain) -> int:
@@ -116,7 +114,7 @@ class IndexFinder:
         for number in elsewhere:
             chain = self._chains[number]
             inside = len(symbols & chain.places.keys())
-            if 1 < inside == len(symbols) - 1 and (several or not chain.listed):
+            if 1 < inside == len(symbols) - 1 and _may_order(chain, symbols, several):
                 return number
         return None
 
@@ -149,6 +147,11 @@ class IndexFinder:
         if _NUMBER.fullmatch(symbol):
             return Index(path, NUMBERS, int(symbol), symbol)
         return None
+
+
+def _may_order(chain: Chain, symbols: frozenset[str], several: bool) -> bool:
+    """Lists only rows and columns: symbols of several arguments. Circles only if all is there."""
+    return (several or not chain.listed) and (not chain.circle or chain.places.keys() <= symbols)
 
 
 def fill_holes(pattern: str, symbols: Iterable[str]) -> str:

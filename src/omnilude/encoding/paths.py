@@ -8,6 +8,23 @@ from itertools import pairwise
 Edge = tuple[str, str]
 Path = tuple[str, ...]
 
+MIN_LENGTH = 3
+"""Two symbols are ordered by any fact about both: that says nothing."""
+
+
+def find_long_paths(relations: Iterable[Iterable[Edge]]) -> tuple[list[Path], list[Path]]:
+    """The paths of all these relations that are long enough to be an order; and the circles."""
+    paths: dict[Path, None] = {}
+    circles: dict[Path, None] = {}
+    for edges in relations:
+        found, closed = find_paths(edges)
+        long = [path for path in found if len(path) >= MIN_LENGTH]
+        # A score for each number of steps joins 1 to 3, 3 to 9, and most others to nothing more.
+        if 2 * len(long) >= len(found):
+            paths.update(dict.fromkeys(long))
+        circles.update(dict.fromkeys(closed))
+    return list(paths), list(circles)
+
 
 def find_paths(edges: Iterable[Edge]) -> tuple[list[Path], list[Path]]:
     """The simple paths, or the circles, that a relation consists of; nothing if it is else.
