@@ -5,14 +5,18 @@ import tomllib
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omnilude.arena.experiments import p3
+from omnilude.arena.experiments.plan import Evaluation
 from omnilude.errors import SettingsError
 from omnilude.search.evaluator import ENGINES
 from omnilude.search.settings import SearchSettings
+from omnilude.training.baselines import find_baseline
 from omnilude.training.documentation import renew
 from omnilude.training.options import change_settings, describe_fields, flatten, list_options
 from omnilude.training.settings import CHANGEABLE, TrainingSettings
@@ -160,6 +164,49 @@ def test_schedules_of_values_and_simulations() -> None:
     assert [settings.value_mix_at(p) for p in (0.0, 0.5, 1.0)] == [1.0, 0.75, 0.5]
     assert [settings.simulations_at(p) for p in (0.0, 0.25, 0.5, 1.0)] == [2, 17, 32, 32]
     assert TrainingSettings().simulations_at(0.0) == TrainingSettings().search.simulations
+
+
+P3_TRAINING: dict[str, Any] = {
+    "simulations": 300,
+    "root": "puct",
+    "first_play": "zero",
+    "solver": False,
+    "reuse": False,
+    "playouts": 0,
+    "full_fraction": 1.0,
+    "policy_temperature": 1.0,
+    "temperature": 1.0,
+    "noise_fraction": 0.25,
+    "noise_total": 10.0,
+    "value_mix": 0.5,
+    "value_mix_at_end": None,
+    "value_loss": "mse",
+    "policy_softmax": "all",
+    "simulations_at_start": 0,
+    "auto_playouts": False,
+    "archive_share": 0.0,
+    "reply_weight": 0.0,
+    "final_weight": 0.0,
+    "surprise": False,
+    "augment": False,
+    "ema_decay": 0.0,
+}
+"""P3, 2.3, with the noise of AlphaZero."""
+GAZ = {"family": "gaz", "encoding": "propositions"}
+OF_P3 = {"family": "p3", "encoding": "planes"}
+
+
+def test_baselines_are_what_p3_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the command line, and what experiments order as GAZ."""
+    ordered: dict[str, Any] = {}
+    monkeypatch.setattr(p3, "train_part", lambda *arguments: ordered.update(arguments[-1]))
+    p3.train_player(None, "", "gaz", Evaluation(), 0, Path())  # type: ignore[arg-type]
+    for changes, own in ((find_baseline("gaz"), GAZ), (find_baseline("p3"), OF_P3), (ordered, GAZ)):
+        settings = change_settings(TrainingSettings(), changes)
+        wanted, told = P3_TRAINING | own, flatten(settings)
+        assert {name: told[name] for name in wanted} == wanted
+        # Moves are drawn in proportion to visits until a game ends.
+        assert settings.search.temperature_moves >= settings.search.max_length
 
 
 @given(st.integers(0, 10**8))

@@ -25,6 +25,7 @@ from omnilude.arena.players import Player, Positions
 from omnilude.arena.results import ENDS, MatchResult, unique_names
 from omnilude.arena.seating import list_seatings, seat_first, seat_together
 from omnilude.errors import SettingsError
+from omnilude.fields import check_fields
 from omnilude.games import Batch, Game
 from omnilude.training.selfplay import derive_seed
 from omnilude.training.workers import count_cores
@@ -63,14 +64,7 @@ class MatchSettings:
     """0: as many as there are cores that may be used."""
 
     def __post_init__(self) -> None:
-        for name, least in (("games", 1), ("seed", 0), ("max_length", 1), ("batch", 1)):
-            if getattr(self, name) < least:
-                value = getattr(self, name)
-                raise SettingsError(f"{name} of a match must be at least {least}, not {value}")
-        if self.threads < 0 or (self.random_plies or 0) < 0:
-            raise SettingsError("threads and random_plies of a match must not be negative")
-        if not 0 <= self.cut_reward <= 1:
-            raise SettingsError(f"cut_reward must be between 0 and 1, not {self.cut_reward}")
+        check_fields(self, at_least={1: "games max_length batch"}, shares="cut_reward")
         if self.roles and self.together:
             raise SettingsError("a match is played together or by roles, not both")
 

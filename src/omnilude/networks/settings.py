@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from omnilude.errors import SettingsError
+from omnilude.fields import check_fields
 
 FAMILIES = ("residual", "p3", "gaz")
 
@@ -34,6 +35,7 @@ class NetworkSettings:
     """Residual blocks instead of the preset's."""
 
     def __post_init__(self) -> None:
+        check_fields(self, at_least={1: "channels"})
         if self.family not in FAMILIES:
             raise SettingsError(
                 f"network family must be one of {', '.join(FAMILIES)}, not {self.family!r}"
@@ -42,10 +44,9 @@ class NetworkSettings:
             raise SettingsError(
                 f"network preset must be one of {', '.join(PRESETS)} or {AUTO}, not {self.preset!r}"
             )
-        if self.channels is not None and not 1 <= self.channels <= 1024:
-            raise SettingsError(f"channels must be from 1 to 1024, not {self.channels}")
-        if self.blocks is not None and not 0 <= self.blocks <= 100:
-            raise SettingsError(f"blocks must be from 0 to 100, not {self.blocks}")
+        for name, most in (("channels", 1024), ("blocks", 100)):
+            if (getattr(self, name) or 0) > most:
+                raise SettingsError(f"{name} must be at most {most}, not {getattr(self, name)}")
 
     @property
     def size(self) -> tuple[int, int]:

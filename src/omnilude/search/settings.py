@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, TypeVar
 
 from omnilude.errors import SettingsError
+from omnilude.fields import check_fields, name_known
 
 T = TypeVar("T")
 Root = Literal["gumbel", "puct"]
@@ -80,21 +81,13 @@ class SearchSettings:
     """A game that gets so long is cut: rewards are those of the search at that point."""
 
     def __post_init__(self) -> None:
-        _at_least(self, 1, "simulations", "considered", "fast_simulations", "max_length")
-        _at_least(self, 0, "c_puct", "first_play_reduction", "c_visit", "c_scale")
-        _at_least(self, 0, "playouts")
-        _at_least(self, 0, "temperature", "final_temperature", "temperature_moves", "cache")
-        for name in ("noise_fraction", "full_fraction", "playout_weight"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SettingsError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
-        for name in ("noise_total", "policy_temperature"):
-            if not 0 < getattr(self, name) <= MOST:
-                raise SettingsError(f"{name} must be above 0, not {getattr(self, name)}")
-        for name, choices in (("root", ("gumbel", "puct")), ("first_play", ("parent", "zero"))):
-            if getattr(self, name) not in choices:
-                raise SettingsError(
-                    f"{name} must be {' or '.join(choices)}, not {getattr(self, name)!r}"
-                )
+        check_fields(
+            self,
+            at_least={1: "simulations considered fast_simulations max_length"},
+            above_0="noise_total policy_temperature",
+            shares="noise_fraction full_fraction playout_weight",
+            at_most=MOST,
+        )
 
     @classmethod
     def for_play(cls, simulations: int = 100, **changes: Any) -> SearchSettings:
@@ -137,8 +130,7 @@ class UctSettings:
     to every role."""
 
     def __post_init__(self) -> None:
-        _at_least(self, 0, "iterations", "seconds", "exploration")
-        _at_least(self, 1, "playouts", "max_length")
+        check_fields(self, at_least={1: "playouts max_length"}, at_most=MOST)
         if self.iterations == 0 and self.seconds == 0:
             raise SettingsError("UCT needs a number of iterations or of seconds")
 
@@ -147,23 +139,9 @@ class UctSettings:
 
 
 def make_settings(kind: type[T], values: dict[str, Any]) -> T:
-    """A settings object from plain values; an unknown name is an error that lists the known."""
+    """A settings object from plain values; an unknown name is an error that names the known."""
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     for name in values:
         if name not in known:
-            raise SettingsError(f"{kind.__name__} has no {name!r}, only {', '.join(known)}")
+            raise SettingsError(f"{kind.__name__} has no {name!r}, only {name_known(name, known)}")
     return kind(**values)
-
-
-def _at_least(settings: Any, least: float, *names: str) -> None:
-    kinds = {field.name: field.type for field in fields(settings)}
-    for name in names:
-        value = getattr(settings, name)
-        whole = kinds[name] == "int"
-        if not isinstance(value, int if whole else (int, float)) or isinstance(value, bool):
-            kind = "whole number" if whole else "number"
-            raise SettingsError(f"{name} must be a {kind}, not {value!r}")
-        if not least <= value:
-            raise SettingsError(f"{name} must be at least {least}, not {value!r}")
-        if value > MOST:
-            raise SettingsError(f"{name} must be at most {MOST}, not {value!r}")

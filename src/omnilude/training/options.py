@@ -12,6 +12,7 @@ from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from omnilude.errors import SettingsError
+from omnilude.fields import name_known
 
 T = TypeVar("T")
 
@@ -96,12 +97,6 @@ def describe_fields(kind: type) -> dict[str, str]:
     return texts
 
 
-def find_choices(kind: type) -> dict[str, tuple[str, ...]]:
-    """The values that fields of type Literal may have."""
-    hints = get_type_hints(kind)
-    return {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
-
-
 def flatten(settings: Any) -> dict[str, Any]:
     """Every value by the name of its option."""
     return {
@@ -117,7 +112,8 @@ def change_settings(settings: T, values: Mapping[str, Any]) -> T:
     for key, value in values.items():
         option = options.get(key.replace("-", "_"))
         if option is None:
-            raise SettingsError(f"there is no setting {key!r}, only {', '.join(options)}")
+            known = name_known(key.replace("-", "_"), list(options))
+            raise SettingsError(f"there is no setting {key!r}, only {known}")
         changes.setdefault(option.section, {})[option.name] = convert(option, value)
     outer = changes.pop("", {})
     for section, inner in changes.items():

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from omnilude.errors import SettingsError
+from omnilude.fields import check_fields
 from omnilude.networks.settings import AUTO, NetworkSettings
 from omnilude.search.evaluator import Engine
 from omnilude.search.settings import SearchSettings
-from omnilude.training.options import find_choices
 
 KATAGO_WINDOW = (0.75, 0.4)
 """Exponent and scale of the growing window (KataGo, arXiv 1902.10565, appendix C)."""
@@ -154,25 +154,18 @@ class TrainingSettings:
     network: NetworkSettings = field(default_factory=lambda: NetworkSettings(preset=AUTO))
 
     def __post_init__(self) -> None:
-        for least, names in ((0, _AT_LEAST_0), (1, _AT_LEAST_1)):
-            for name in names:
-                if not getattr(self, name) >= least:
-                    value = getattr(self, name)
-                    raise SettingsError(f"{name} must be at least {least}, not {value}")
-        for name in _SHARES:
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                raise SettingsError(f"{name} must be between 0 and 1, not {value}")
-        for name, choices in find_choices(type(self)).items():
-            if getattr(self, name) not in choices:
-                given = getattr(self, name)
-                raise SettingsError(f"{name} must be {' or '.join(choices)}, not {given!r}")
+        check_fields(
+            self,
+            at_least={
+                1: "games_per_worker iteration_positions archive_size capacity window_at_start "
+                "batch_size assess_games assess_simulations",
+                LEAST_REPLAY_GIB: "replay_gib",
+            },
+            shares="simulations_grown archive_share value_mix value_mix_at_end decay_share "
+            "final_rate ema_decay",
+        )
         if self.ema_decay == 1:
             raise SettingsError("ema_decay must be below 1, or the player would never change")
-        if not LEAST_REPLAY_GIB <= self.replay_gib < math.inf:
-            raise SettingsError(
-                f"replay_gib must be at least {LEAST_REPLAY_GIB}, not {self.replay_gib}"
-            )
         if self.capacity < self.batch_size:
             raise SettingsError("capacity must be at least batch_size")
 
@@ -220,17 +213,3 @@ class TrainingSettings:
     def to_dict(self) -> dict[str, Any]:
         """Nested, plain values."""
         return asdict(self)
-
-
-_AT_LEAST_0 = (
-    "minutes positions seed workers simulations_at_start value_weight reply_weight final_weight "
-    "replay_ratio learning_rate warmup_steps momentum weight_decay gradient_clip commit_seconds "
-    "checkpoint_minutes kept_games assess_minutes"
-).split()
-_AT_LEAST_1 = (
-    "games_per_worker iteration_positions archive_size capacity window_at_start batch_size "
-    "assess_games assess_simulations"
-).split()
-_SHARES = (
-    "simulations_grown archive_share value_mix value_mix_at_end decay_share final_rate ema_decay"
-).split()

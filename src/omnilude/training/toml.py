@@ -8,6 +8,7 @@ import tomllib
 from typing import Any, TypeVar
 
 from omnilude.errors import SettingsError
+from omnilude.fields import name_known
 from omnilude.training.options import Option, change_settings, list_options
 
 T = TypeVar("T")
@@ -47,7 +48,9 @@ def read_toml(text: str, defaults: T, *, file: str = "settings") -> T:
         for name in values:
             if name not in known:
                 where = f"[{section}]" if section else "the settings"
-                raise SettingsError(f"{file}: {where} has no {name!r}, only {', '.join(known)}")
+                raise SettingsError(
+                    f"{file}: {where} has no {name!r}, only {name_known(name, known)}"
+                )
         try:
             settings = change_settings(settings, values)
         except SettingsError as error:
