@@ -4,9 +4,7 @@ import gzip
 import json
 import signal
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from numpy.typing import NDArray
 
 from omnilude import Game, load
 from omnilude.arena.assess import Assessment
@@ -23,34 +19,16 @@ from omnilude.arena.specs import find_checkpoint
 from omnilude.encoding import make_encoding
 from omnilude.errors import SettingsError
 from omnilude.networks import Network, NetworkSettings, build_network, load_checkpoint
-from omnilude.networks.checkpoint import layout_fingerprint
 from omnilude.networks.settings import FAMILIES
-from omnilude.search.evaluator import (
-    FAST_RATE,
-    FP32_TOLERANCE,
-    Answers,
-    Evaluator,
-    OnnxInt8Evaluator,
-    make_evaluator,
-)
-from omnilude.search.pool import GameRecords, SearchPool
+from omnilude.search.evaluator import FAST_RATE, Evaluator, OnnxInt8Evaluator, make_evaluator
+from omnilude.search.pool import SearchPool
 from omnilude.search.settings import SearchSettings
 from omnilude.training.loop import train
-from omnilude.training.playouts import COUNTS, PlayoutWeight
-from omnilude.training.processes import ProcessSelfPlay, Task
 from omnilude.training.progress import NoDisplay, Rate, Status
-from omnilude.training.run import (
-    Run,
-    load_metrics,
-    load_settings,
-    load_state,
-    rules_text,
-)
-from omnilude.training.selfplay import Harvest, Orders, ThreadedSelfPlay, Worker
+from omnilude.training.run import Run, load_metrics, load_settings, load_state
 from omnilude.training.settings import TrainingSettings
 from omnilude.training.targets import PolicyLayout
 from omnilude.training.threads import ThreadChoice
-from omnilude.training.trainer import Trainer
 from omnilude.training.workers import find_preset
 
 QUICK = TrainingSettings(
@@ -106,9 +84,14 @@ def check_folder(folder: Path, game: Game) -> None:
         elif name.endswith(".gz"):
             for line in gzip.decompress((folder / name).read_bytes()).splitlines():
                 assert json.loads(line)["moves"]
-    lines = load_metrics(folder)
-    assert [line["iteration"] for line in lines] == list(range(1, len(lines) + 1))
-    assert all(a["elapsed"] <= b["elapsed"] for a, b in pairwise(lines))
+    numbers = [line["iteration"] for line in iteration_lines(folder)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert all(a["elapsed"] <= b["elapsed"] for a, b in pairwise(load_metrics(folder)))
+
+
+def iteration_lines(folder: Path) -> list[dict[str, Any]]:
+    """The metrics without lines of assessments."""
+    return [line for line in load_metrics(folder) if "new_positions" in line]
 
 
 def test_a_tiny_run_beats_random(tmp_path: Path) -> None:
@@ -150,7 +133,7 @@ def test_a_tiny_run_beats_random(tmp_path: Path) -> None:
         "losses.png", "strength.png", "speed.png", "report.html",
     }  # fmt: skip
     assert "<svg" in (tmp_path / "report.html").read_text()
-    lines = load_metrics(tmp_path)
+    lines = iteration_lines(tmp_path)
     assert lines[-1]["value_error"] < 0.8 * lines[1]["value_error"]
     trained = load_checkpoint(find_checkpoint(tmp_path), game).network
     untrained = build_network(trained.encoding, trained.slots, trained.settings)
@@ -228,6 +211,13 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     assert third.positions >= 2500
     fourth = train(game, tmp_path, replace(settings, positions=2500))
     assert (fourth.positions, fourth.steps) == (third.positions, third.steps)
+
+
+class Remembering(NoDisplay):
+    last = Status("")
+
+    def update(self, status: Status) -> None:
+        self.last = replace(status)
 
 
 class Listening(NoDisplay):
@@ -386,7 +376,7 @@ def test_a_kill_during_an_assessment_loses_only_that(tmp_path: Path) -> None:
     """However long it takes, and however seldom the run commits by itself."""
     game, display = load("tic-tac-toe"), Remembering()
     settings = replace(QUICK, positions=1000, commit_seconds=600.0, assess_minutes=1e-6)
-    settings = replace(settings, iteration_positions=300)
+    settings = replace(settings, iteration_positions=300, checkpoint_minutes=1e-6)
     written: list[tuple[int, int, float]] = []
     shown: list[tuple[int, int]] = []
 
@@ -407,223 +397,38 @@ def test_a_kill_during_an_assessment_loses_only_that(tmp_path: Path) -> None:
     with Run(tmp_path, game, None) as run:
         assert (run.state.positions, run.state.steps) == shown[1]
         assert sum(chunk.positions for chunk in run.load_chunks()) == shown[1][0]
-        assert run.state.iteration == len(load_metrics(tmp_path))
+        assert run.state.iteration == len(iteration_lines(tmp_path))
     check_folder(tmp_path, game)
     assert train(game, tmp_path, assess=assess).finished
     assert all(a < b for a, b in pairwise(written))
     check_folder(tmp_path, game)  # every iteration has its line
 
 
-# --- what the trainer orders from its workers ---
-
-
-class Remembering(NoDisplay):
-    last = Status("")
-
-    def update(self, status: Status) -> None:
-        self.last = replace(status)
-
-
-@contextmanager
-def training(folder: Path, settings: TrainingSettings, name: str = "tic-tac-toe") -> Iterator[Any]:
-    """A trainer that is not yet going."""
-    game = load(name)
-    with Run(folder, game, settings) as run:
-        trainer = Trainer(
-            game,
-            run,
-            assess=None,
-            display=NoDisplay(),
-            interrupted=threading.Event(),
-            started=time.perf_counter(),
-        )
-        with closing(trainer):
-            yield trainer
-
-
-def test_workers_get_what_the_trainer_orders(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("budget", [{"positions": 300}, {"positions": 0, "minutes": 0.01}])
+def test_a_run_killed_in_its_last_assessment_is_assessed_all_the_same(
+    tmp_path: Path, budget: dict[str, Any]
 ) -> None:
-    """In each iteration: simulations that grow, playouts and their weight, positions to begin
-    from, and the weights that play."""
-    monkeypatch.setattr("omnilude.training.trainer.find_playouts", lambda *_: COUNTS[0])
-    settings = replace(
-        QUICK,
-        positions=2400,
-        iteration_positions=400,
-        simulations_at_start=2,
-        simulations_grown=0.5,
-        archive_share=0.25,
-        archive_size=50,
-    )
-    refresh = ThreadedSelfPlay.refresh
-    simulations: list[int] = []
-    weights: list[float] = []
-    answers: list[NDArray[np.float32]] = []
+    game, settings = load("tic-tac-toe"), replace(QUICK, assess_minutes=600.0, **budget)
+    asked: list[int] = []
 
-    with training(tmp_path, settings) as trainer:
-        initial = trainer.encoding.encode(trainer.game.initial_states(1))
+    def assess(*_: object) -> dict[str, float]:
+        state = load_state(tmp_path)
+        assert state is not None
+        asked.append(state.steps)
+        if len(asked) == 1:
+            raise MemoryError  # nothing is written after it, as after a kill
+        return {"nobody": 0.5}
 
-        def note(selfplay: ThreadedSelfPlay, network: Network, orders: Orders) -> None:
-            shares.append(PlayoutWeight(trainer.run.state.playouts).share)
-            refresh(selfplay, network, orders)
-            wanted = replace(
-                settings.search,
-                simulations=settings.simulations_at(trainer.progress),
-                playouts=COUNTS[0],
-                playout_weight=shares[-1],
-            )
-            for worker in selfplay._workers:
-                assert worker.pool.settings == wanted
-                logits, values = worker.evaluator(initial)
-                with torch.no_grad():
-                    plays = trainer.learner.player(torch.from_numpy(initial))
-                np.testing.assert_allclose(logits, plays[0], atol=FP32_TOLERANCE)
-                np.testing.assert_allclose(values, plays[1], atol=FP32_TOLERANCE)
-            simulations.append(orders.search.simulations)
-            weights.append(orders.search.playout_weight)
-            answers.append(logits)
-            if len(simulations) == 1:
-                assert orders.starts is None
-                return
-            assert orders.starts is not None
-            assert orders.share == 0.25
-            assert len(orders.starts) == min(50, len(trainer.replay))
-            held = trainer.replay.states(np.arange(trainer.replay.added))
-            assert {row.tobytes() for row in orders.starts} <= {row.tobytes() for row in held}
-
-        shares: list[float] = []
-        monkeypatch.setattr(ThreadedSelfPlay, "refresh", note)
-        trainer.go()
-    assert simulations[0] == 2
-    assert simulations[-1] == 8
-    assert simulations == sorted(simulations)
-    assert len(set(simulations)) > 2
-    assert weights[0] == 1.0  # until something is known
-    assert len(set(weights)) > 1
-    assert not np.allclose(answers[0], answers[-1])
-
-
-class Constant:
-    """An evaluator that has one value for everything; what it is refreshed with."""
-
-    engine = "constant"
-
-    def __init__(self, game: Game) -> None:
-        self.slots = sum(game.slots(role) for role in game.players)
-        self.players = len(game.players)
-        self.value = 0.25
-
-    def __call__(self, rows: NDArray[np.float32]) -> Answers:
-        values = np.full((len(rows), self.players), self.value, np.float32)
-        return np.zeros((len(rows), self.slots), np.float32), values
-
-    def refresh(self, network: Any) -> None:
-        self.value = network
-
-
-def make_worker(game: Game, search: SearchSettings, evaluator: Any) -> Worker:
-    encoding = make_encoding(game)
-    return Worker(game, encoding, search, evaluator, games=8, seed=1, number=0, workers=1)
-
-
-def play_games(worker: Worker, games: int) -> Harvest:
-    """What a worker brings until so many games are there, its records too."""
-    delivered: list[GameRecords] = []
-    harvest = worker.run(
-        lambda: sum(records.games for records in delivered) < games, delivered.append
-    )
-    harvest.records = delivered
-    return harvest
-
-
-def beginnings(harvest: Harvest) -> Iterator[tuple[bytes, NDArray[np.float32]]]:
-    """The first position, and its value, of every game that was begun by then: each tree had one
-    that was under way before."""
-    under_way = set(range(8))
-    for records in harvest.records:
-        for number, at in zip(records.game_numbers, records.game_offsets[:-1], strict=True):
-            if number % 8 in under_way:
-                under_way.discard(number % 8)
-            else:
-                yield records.states[at].tobytes(), records.q[at]
-
-
-def test_after_a_refresh_no_answer_of_the_old_weights_is_left() -> None:
-    """Positions are evaluated once, until the weights change."""
-    game = load("connect-four")
-    search = SearchSettings(simulations=2, solver=False)
-    worker = make_worker(game, search, Constant(game))
-    played = play_games(worker, 16)
-    assert played.counters["cached"] > 0
-    np.testing.assert_allclose([q for _, q in beginnings(played)], 0.25)
-    worker.refresh(0.75, Orders(search))  # type: ignore[arg-type]
-    # The first position of a game is always the same, and was remembered before.
-    np.testing.assert_allclose([q for _, q in beginnings(play_games(worker, 24))], 0.75)
-
-
-def test_workers_play_as_they_are_ordered() -> None:
-    """What arrives in the core: simulations, playouts, positions that games begin from."""
-    game = load("connect-four")
-    search = SearchSettings(simulations=2, solver=False)
-    worker = make_worker(game, search, Constant(game))
-    played = play_games(worker, 16)
-    assert played.counters["simulations"] < 4 * played.counters["positions"]
-    assert {state for state, _ in beginnings(played)} == {game.initial_states(1).tobytes()}
-    states = game.initial_states(2)
-    for end in (1, 2):  # one move from the first, two from the second
-        described = game.describe(states[end - 1 :])
-        moves = [[described.legal(k, role)[0] for role in (0, 1)] for k in range(3 - end)]
-        game.advance(states[end - 1 :], np.array(moves, np.int32))
-    ordered = replace(search, simulations=16, playouts=COUNTS[0], playout_weight=1.0)
-    worker.refresh(0.75, Orders(ordered, starts=states, share=1.0))  # type: ignore[arg-type]
-    played = play_games(worker, 40)
-    assert played.counters["simulations"] > 8 * played.counters["positions"]
-    found = list(beginnings(played))
-    assert {state for state, _ in found} == {state.tobytes() for state in states}
-    # Nothing of the network's value is left, which is the same everywhere.
-    assert np.std([q for _, q in found]) > 0
-    assert not np.isclose([q for _, q in found], 0.75).all()
-
-
-@pytest.mark.slow
-def test_worker_processes_play_and_are_replaced_when_they_die() -> None:
-    game = load("tic-tac-toe")
-    encoding = make_encoding(game)
-    slots = [game.slots(role) for role in game.players]
-    network = build_network(encoding, slots, QUICK.network)
-    task = Task(
-        rules=rules_text(game),
-        layout=layout_fingerprint(game),
-        name=game.name,
-        encoding="planes",
-        network=QUICK.network,
-        search=QUICK.search,
-        engine="torch",
-        games=16,
-        number=0,
-        workers=1,
-        seed=3,
-    )
-    said: list[str] = []
-    selfplay = ProcessSelfPlay([task], said.append)
-    try:
-        selfplay.refresh(network, Orders(QUICK.search))
-        harvest = selfplay.collect(200, 60.0)
-        assert harvest.positions >= 200
-        assert harvest.counters["positions"] > 0
-        assert harvest.times.evaluate > 0
-        assert not harvest.notes
-        selfplay.processes[0].kill()
-        harvest = selfplay.collect(200, 60.0)
-        assert harvest.positions >= 200
-        assert len(harvest.notes) == selfplay.restarts == 1
-        assert "worker 0 died" in said[0]
-        harvest = selfplay.collect(10**9, 60.0, lambda count: count < 50)
-        assert 50 <= harvest.positions < 10**6
-    finally:
-        selfplay.close()
-    assert not selfplay.processes[0].is_alive()
+    with pytest.raises(MemoryError):
+        train(game, tmp_path, settings, assess=assess)
+    assert "score/nobody" not in load_metrics(tmp_path)[-1]
+    for _ in range(2):  # and not once more
+        summary = train(game, tmp_path, assess=assess)
+        assert summary.finished
+        assert summary.scores == {"nobody": 0.5}
+        assert asked == [summary.steps] * 2
+        assert load_metrics(tmp_path)[-1]["score/nobody"] == 0.5
+    check_folder(tmp_path, game)
 
 
 def test_settings_of_a_run_are_found_again(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def log(run: Run, reporter: Reporter, positions: int, seconds: float) -> None:
     times = Times(gather=1.0, evaluate=7.0, scatter=1.5, drain=0.5)
     harvest = Harvest(times=times, counters={"positions": 100})
     others = {"elapsed": 1.0, "seconds": seconds, "play_seconds": seconds, "window": 10.0}
-    reporter.log(harvest, {"loss": positions / 8}, {}, learn_seconds=seconds, **others)
+    reporter.log(harvest, {"loss": positions / 8}, learn_seconds=seconds, **others)
 
 
 def test_tensorboard_shows_what_was_committed(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Batches, losses and the learner."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from omnilude.games.loading import load_text
 from omnilude.games.statistics import random_play
 from omnilude.games.symmetry import find_symmetries
 from omnilude.networks import NetworkSettings, build_network
+from omnilude.networks.settings import FAMILIES
 from omnilude.training.batches import BatchMaker, PolicyTarget, usable_symmetries
 from omnilude.training.learner import (
     METRICS,
@@ -174,6 +176,54 @@ def test_a_few_positions_are_learned_by_heart(optimiser: str) -> None:
     assert set(means) == set(METRICS)
     assert last["policy_divergence"] < 0.1 * first["policy_divergence"]
     assert last["value_error"] < 0.25 * first["value_error"]
+
+
+def test_a_loss_is_the_weighted_sum_of_its_parts() -> None:
+    training = replace(TINY, value_weight=0.3, reply_weight=0.7, final_weight=1.9)
+    learner, batches = make_learner(training), make_batches(random_targets(40))
+    _, found = learner.learn(3, batches.make, rate=lambda _: 1e-3, value_mix=0.5)
+    weights = {"policy_loss": 1.0, "value_loss": 0.3, "reply_loss": 0.7, "final_loss": 1.9}
+    assert all(found[name] > 0.1 for name in weights)
+    wanted = sum(weight * found[name] for name, weight in weights.items())
+    assert found["loss"] == pytest.approx(wanted, rel=1e-5)
+
+
+@pytest.mark.parametrize("softmax", ["auto", "legal", "all"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_policies_are_learned_over_legal_or_all_slots(family: str, softmax: str) -> None:
+    """P3 and GAZ have them over all."""
+    network = NetworkSettings(family=family, preset="tiny")
+    learner = make_learner(replace(TINY, network=network, policy_softmax=softmax))  # type: ignore[arg-type]
+    batch = make_batches(random_targets(40)).make(0.5)
+    with torch.no_grad():
+        logits = learner.network.learn(batch.rows).logits
+    legal = legal_policy_loss(logits, batch.policy, len(LAYOUT.slots)).item()
+    everything = full_policy_loss(logits, batch.policy, LAYOUT.slots).item()
+    assert legal < 0.9 * everything
+    _, found = learner.learn(1, lambda _: batch, rate=lambda _: 0.0, value_mix=0.5)
+    if softmax == "auto":
+        softmax = "legal" if family == "residual" else "all"
+    wanted = legal if softmax == "legal" else everything
+    assert found["policy_loss"] == pytest.approx(wanted, rel=1e-4)
+
+
+def test_a_step_is_clipped_and_decays_as_settings_say() -> None:
+    """From where a plain step leads it is known where another must."""
+    plain = replace(TINY, optimiser="sgd", momentum=0.0, weight_decay=0.0, gradient_clip=0.0)
+    batch = make_batches(random_targets(40)).make(0.5)
+    ends, norm = [], 0.0
+    for training in (plain, replace(plain, weight_decay=0.5, gradient_clip=0.1)):
+        learner = make_learner(training)
+        begin = {name: weights.clone() for name, weights in learner.network.named_parameters()}
+        _, found = learner.learn(1, lambda _: batch, rate=lambda _: 0.25, value_mix=0.5)
+        norm = found["gradient_norm"]
+        ends.append({name: weights.clone() for name, weights in learner.network.named_parameters()})
+    assert norm > 0.2
+    for name, before in begin.items():
+        gradient = (before - ends[0][name]) / 0.25
+        decay = 0.5 * before if before.ndim > 1 else torch.zeros(())
+        wanted = before - 0.25 * (0.1 / norm * gradient + decay)
+        torch.testing.assert_close(ends[1][name], wanted, rtol=1e-4, atol=1e-6)
 
 
 def test_auxiliary_heads_learn() -> None:

@@ -82,6 +82,7 @@ class Summary:
 
 def summarise_speed(metrics: Sequence[dict[str, Any]]) -> dict[str, float]:
     """Positions a second of self-play alone and of the whole run, and where the time went."""
+    metrics = [line for line in metrics if "seconds" in line]  # others are of assessments
     if not metrics:
         return {}
     # The first iteration waits for engines and caches.

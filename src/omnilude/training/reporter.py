@@ -49,7 +49,6 @@ class Reporter:
         self,
         harvest: Harvest,
         losses: Mapping[str, float],
-        scores: Mapping[str, float],
         **others: float,
     ) -> None:
         """Writes the line of an iteration."""
@@ -61,7 +60,6 @@ class Reporter:
         status.cache_hits = cached / max(1, cached + evaluations)
         status.play_rate = counts.get("positions", 0) / max(1e-9, others["play_seconds"])
         status.losses = dict(losses) or status.losses
-        status.scores = dict(scores) or status.scores
         status.window = int(others["window"])
         line: dict[str, Any] = {
             "iteration": state.iteration,
@@ -78,12 +76,22 @@ class Reporter:
             **{f"time/{name}": getattr(times, name) for name in Times.__slots__},
             **{f"count/{name}": count for name, count in counts.items()},
             **losses,
-            **{f"score/{name}": score for name, score in scores.items()},
         }
+        self._write(line)
+
+    def log_scores(self, scores: Mapping[str, float], elapsed: float) -> None:
+        """Writes the line of an assessment."""
+        state = self.run.state
+        self.status.scores = dict(scores)
+        at = {"iteration": state.iteration, "positions": state.positions, "elapsed": elapsed}
+        self._write(at | {f"score/{name}": score for name, score in scores.items()})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        state = self.run.state
         line = {k: round(v, 6) if isinstance(v, float) else v for k, v in line.items()}
         self.run.add_metrics(line)
         for name, value in line.items():
-            if name not in ("iteration", "positions"):
+            if name not in ("iteration", "positions", "elapsed"):
                 self._board.add_scalar(name, value, state.positions)
 
     def close(self) -> None:

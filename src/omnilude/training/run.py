@@ -7,12 +7,13 @@
     replay/         the positions of the replay buffer, a chunk a commit (npz)
     games/          finished games, the newest (JSON lines, gzip)
     checkpoints/    what players are made from, thinned out
-    metrics.jsonl   a line an iteration;  tensorboard/  the same for TensorBoard
+    metrics.jsonl   a line an iteration and an assessment;  tensorboard/  for TensorBoard
     lock            who trains it
 
 Files are written under new names, then `state.json` is replaced in one step, then files that it
 does not name any more are removed. What a killed process wrote after its last commit is not named,
-and is removed at the next start; `metrics.jsonl` is cut to the length it had.
+and is removed at the next start; `metrics.jsonl` is cut to the length it had. Until its first
+commit a run has written nothing but its rules, its settings and its first weights.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ RUNS = Path("runs")
 """Where runs are that are only named."""
 OWN_NAME = re.compile(r"\d{12}\.|step-\d{8}\.|\..*\.part$")
 """Of the files that a run writes there, or half writes: others are the user's."""
+FIRST_WEIGHTS = f"{1_000_000:012}.safetensors"
+"""In state/: what the first commit of a run writes before its state.json, as `_name` calls it."""
 KEPT_CHECKPOINTS = 25
 FORMAT = 1
 
@@ -79,6 +82,7 @@ class RunState:
     playout_count: int = -1  # from each leaf; -1: not measured yet
     playouts: list[list[float]] = field(default_factory=list)  # moments of their weight
     scores: dict[str, float] = field(default_factory=dict)  # of the last assessment
+    assessed: int = -1  # steps that the network had learned then
     learner: str = ""  # file
     learner_sha256: str = ""
     replay: list[dict[str, Any]] = field(default_factory=list)  # file, positions
@@ -100,7 +104,7 @@ class Run:
         self.folder, self._game = folder, game
         if folder.exists() and not folder.is_dir():
             raise SettingsError(f"{folder} is a file, not the folder of a run")
-        if folder.exists() and not is_run(folder) and _strangers(folder):
+        if folder.exists() and not _is_there(folder / "settings.toml") and _strangers(folder):
             raise SettingsError(f"{folder} is not a run folder, and not empty")
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -135,9 +139,11 @@ class Run:
                     found = {"preset": stored.network.preset}
                     self.settings = change_settings(self.settings, found)
                 check_changes(stored, self.settings, self._settings_file)
+            metrics_bytes = self._measure_metrics()
+            # Nothing but the lock was written until here: an error leaves the folder as it was.
             write_atomically(folder / "rules.kif", rules_text(game).encode())
             self.settle(self.settings)
-            self._clean()
+            self._clean(metrics_bytes)
             self._metrics = (folder / "metrics.jsonl").open("ab")
         except BaseException:
             self._lock.release()
@@ -270,7 +276,18 @@ class Run:
             name = f"{folder}/{number:012}.{ending}"
         return name
 
-    def _clean(self) -> None:
+    def _measure_metrics(self) -> int:
+        """The length of the lines of metrics.jsonl up to the last commit, all of which are read: a
+        damaged one is told now, not by the plots when the run is over."""
+        path = self.folder / "metrics.jsonl"
+        if not path.is_file():  # which may have been removed
+            return 0
+        with reading(path):
+            content = path.read_bytes()[: self.state.metrics_bytes]
+            _parse_metrics(content)
+            return content.rfind(b"\n") + 1
+
+    def _clean(self, metrics_bytes: int) -> None:
         """What a killed process left: half-written files, and lines after the last commit."""
         for folder in MANAGED:
             (self.folder / folder).mkdir(exist_ok=True)
@@ -278,9 +295,8 @@ class Run:
             part.unlink()
         self._remove_unnamed()
         metrics = self.folder / "metrics.jsonl"
-        if metrics.exists() or self.state.metrics_bytes:
-            with metrics.open("ab") as file:  # which may have been removed, and is then empty
-                file.truncate(min(file.tell(), self.state.metrics_bytes))
+        if metrics.exists():
+            os.truncate(metrics, metrics_bytes)
 
     def _remove_unnamed(self) -> None:
         named = self.state.files()
@@ -319,18 +335,46 @@ def reading(path: Path) -> Iterator[None]:
         raise CheckpointError(f"{path} is damaged or cut off: {error}") from error
 
 
+def _is_there(path: Path) -> bool:
+    """Whether there is a file that each committed run has. Where it alone was lost an error says
+    so, or the run would count as one that has just begun, and be cleaned away."""
+    if path.is_file():
+        return True
+    kept = _find_committed(path.parent)
+    if kept:
+        raise CheckpointError(
+            f"{path} is missing, but {kept} of the same run is there: put a copy of {path.name} "
+            "back, or use another folder"
+        )
+    return False
+
+
+def _find_committed(folder: Path) -> str:
+    """A file that a run has only after its first commit; "" in folders that a run killed before it
+    may have left, or that are not of a run."""
+    if (folder / "state.json").is_file():
+        return "state.json"
+    for name in MANAGED:
+        for path in sorted((folder / name).glob("[!.]*")):  # half-written files say nothing
+            if OWN_NAME.match(path.name) and path.name != FIRST_WEIGHTS and not path.is_dir():
+                return f"{name}/{path.name}"
+    metrics = folder / "metrics.jsonl"
+    return metrics.name if metrics.is_file() and metrics.stat().st_size else ""
+
+
 def load_settings(folder: Path) -> TrainingSettings | None:
     """The settings of a run, or None where there is no run."""
     path = folder / "settings.toml"
-    if not path.is_file():
+    if not _is_there(path):
         return None
     with reading(path):
         return read_toml(path.read_text(encoding="utf-8"), TrainingSettings(), file=str(path))
 
 
 def load_state(folder: Path) -> RunState | None:
+    """The last commit of a run, or None where there is none yet."""
     path = folder / "state.json"
-    if not path.is_file():
+    if not _is_there(path):
         return None
     with reading(path):
         values = json.loads(path.read_bytes())
@@ -366,8 +410,22 @@ def load_metrics(folder: Path) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     with reading(path):
-        lines = path.read_text(encoding="utf-8").split("\n")
-        return [json.loads(line) for line in lines[:-1]]
+        return _parse_metrics(path.read_bytes())
+
+
+def _parse_metrics(content: bytes) -> list[dict[str, Any]]:
+    *lines, half_written = content.split(b"\n")
+    parsed: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            values = json.loads(line)
+        except ValueError:
+            values = None
+        if not isinstance(values, dict):
+            raise ValueError(f"line {number} is not a JSON object; remove that line to go on")
+        parsed.append(values)
+    half_written.decode()  # which is text all the same
+    return parsed
 
 
 def check_changes(stored: TrainingSettings, given: TrainingSettings, file: Path) -> None:

@@ -145,6 +145,10 @@ class Trainer:
             self._iterate()
         self._checkpoint()
         self.commit()
+        # Also where a run was killed while it was assessed in the end.
+        if self.progress >= 1 and self.run.state.assessed != self.run.state.steps:
+            self._assess()
+            self.commit()
 
     def _iterate(self) -> None:
         """Some self-play, and the learning that is owed for it."""
@@ -161,14 +165,10 @@ class Trainer:
         learned = self.elapsed
         if self._due(self._checkpointed_at, settings.checkpoint_minutes):
             self._checkpoint()
-        assessing = self._assessment_due()
-        if assessing:  # which may take long, and would be lost with all that is not written yet
-            self.commit()
-        state.iteration += 1  # after that: no commit counts an iteration that has no line
+        state.iteration += 1
         self.reporter.log(
             harvest,
             losses,
-            self._assess() if assessing else {},
             elapsed=learned,
             new_steps=steps,
             positions_per_second=(state.positions - positions) / (learned - started),
@@ -183,6 +183,8 @@ class Trainer:
             playouts=self._playouts,
             playout_weight=self.playout_weight,
         )
+        if self._due(self._assessed_at, settings.assess_minutes):
+            self._assess()
         self._commit_when_due()
 
     def _play(self, positions: int) -> Harvest:
@@ -314,20 +316,19 @@ class Trainer:
         weight.add(values, rewards[:, list(self.game.players)], results)
         state.playouts = weight.moments
 
-    def _assessment_due(self) -> bool:
-        """Now and then, and at the end."""
-        minutes = self.settings.assess_minutes
-        ended = self.progress >= 1 and minutes > 0
-        return self.assess is not None and (ended or self._due(self._assessed_at, minutes))
-
-    def _assess(self) -> dict[str, float]:
-        assert self.assess
-        self.reporter.show("assessing", self.elapsed)
+    def _assess(self) -> None:
+        """May take long: what was made until now is committed first, or a kill would cost it."""
+        state, elapsed = self.run.state, self.elapsed
+        if self.assess is None or self.settings.assess_minutes <= 0:
+            return
+        self.commit()
+        self.reporter.show("assessing", elapsed)
         self.evaluator.refresh(self.learner.player)
         scores = self.assess(self.learner.player, self.evaluator)
+        state.scores = {name: float(score) for name, score in scores.items()}
+        state.assessed = state.steps
+        self.reporter.log_scores(state.scores, elapsed)
         self._assessed_at = self.elapsed
-        self.run.state.scores = {name: float(score) for name, score in scores.items()}
-        return self.run.state.scores
 
     # --- writing down ---
 
