@@ -202,6 +202,14 @@ def test_fingerprints_of_bundled_games_differ() -> None:
 # --- what does not fit ---
 
 
+def test_of_a_game_with_another_name_only_that_is_told(tmp_path: Path) -> None:
+    path = save_checkpoint(tmp_path / "a", make_network(), game())
+    with pytest.raises(CheckpointError) as raised:
+        load_checkpoint(path, load("tic-tac-toe"))
+    told = f"{path} has learned other rules: {game().name}, not tic-tac-toe"
+    assert str(raised.value) == told
+
+
 def test_another_game_is_told(tmp_path: Path) -> None:
     path = save_checkpoint(tmp_path / "a", make_network(), game())
     other = game(RULES.replace("(word no)", "(word no) (word maybe)"))

@@ -1,14 +1,19 @@
 """The command line, as a user meets it."""
 
+import errno
+import io
 import json
+import os
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import onnx
 import pytest
+from matplotlib.image import imread
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 import omnilude
@@ -16,10 +21,13 @@ from omnilude import benchmarks
 from omnilude.cli import app, learning
 from omnilude.cli.demo import choose_folder
 from omnilude.cli.options import apply_changes
+from omnilude.cli.shared import print_commands
 from omnilude.errors import SettingsError
 from omnilude.rules.library import bundled_games
-from omnilude.training import estimate
+from omnilude.training import estimate, processes
 from omnilude.training.baselines import BASELINES
+from omnilude.training.display import panel
+from omnilude.training.progress import Status
 from omnilude.training.run import RunState, find_folder
 from omnilude.training.settings import TrainingSettings
 from omnilude.training.toml import write_toml
@@ -155,6 +163,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = run("train", "tic-tac-toe", "--run", str(folder), *TINY).output
     for text in ("positions a second", "mean score, random", "report.html", "What to try next"):
         assert text in output
+    assert "2 simulations a move, without playouts from leaves" in " ".join(output.split())
     return folder
 
 
@@ -177,6 +186,74 @@ def test_train_refuses_settings_that_make_no_sense(tmp_path: Path) -> None:
         run_ = ("train", "tic-tac-toe", "--run", str(tmp_path / "x"), wrong)
         assert message in run(*run_, code=1).output
         assert not (tmp_path / "x").exists()
+
+
+def test_settings_that_are_misspelt_are_told() -> None:
+    with pytest.raises(SettingsError, match=r"no setting 'simulatons', .*mean 'simulations'"):
+        apply_changes(TrainingSettings(), {"simulatons": 8})
+
+
+def test_a_full_disk_is_told_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
+
+    def fsync(descriptor: int) -> None:
+        written.append(descriptor)
+        if len(written) > 20:  # in the middle of a run
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    folder = tmp_path / "full"
+    output = run("train", "tic-tac-toe", "--run", str(folder), *TINY, code=1).output
+    assert "error: cannot write: No space left on device" in output
+    assert (folder / "state.json").is_file()  # it was under way
+
+
+def test_files_that_cannot_be_written_are_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    file, empty = str(tmp_path / "file" / "x"), str(tmp_path / "empty")
+    Path(empty).mkdir()
+    folders = (empty, "--descriptions", empty, "--definitions", empty)
+    for command in (
+        ("match", "random", "random", "--game=tower", "--together", "--games=2", "--output", file),
+        ("bench", "tic-tac-toe", "--rounds=1", "--seconds=0.01", "--output", file),
+        ("encode", "tic-tac-toe", "--png", file),
+        ("replay", *folders, "--output", file),
+    ):
+        output = " ".join(run(*command, code=1).output.split())
+        assert "error: cannot read or write" in output, command
+        assert "Not a directory" in output or "File exists" in output
+
+
+def test_workers_that_die_are_told_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = processes.ProcessSelfPlay._start
+
+    def start_broken(self: processes.ProcessSelfPlay, number: int) -> None:
+        self._tasks[number] = replace(self._tasks[number], layout="of another game")
+        start(self, number)
+
+    monkeypatch.setattr(processes.ProcessSelfPlay, "_start", start_broken)
+    monkeypatch.setattr(processes, "MOST_DEATHS", 0)
+    options = ("--run", str(tmp_path / "run"), *TINY, "--backend", "processes")
+    output = " ".join(run("train", "tic-tac-toe", *options, code=1).output.split())
+    assert "worker 0 keeps dying (RuntimeError: the worker has read fluents" in output
+
+
+def test_the_panel_of_a_run_fits_a_terminal() -> None:
+    status = Status(
+        game="connect-four", phase="self-play", elapsed=83, seconds_left=517, progress=0.13,
+        iteration=123, games=123_456, positions=2_345_678, steps=12_345, rate=3456,
+        play_rate=15_678, search_share=0.45, cache_hits=0.32, engine="onnx-int8", window=1_000_000,
+    )  # fmt: skip
+    for width in (80, 100):
+        console = Console(width=width, force_terminal=True, color_system="truecolor")
+        rendered = console.render_lines(panel(status))
+        lines = ["".join(segment.text for segment in line).rstrip() for line in rendered]
+        assert [line.split()[0].strip("━╸╺") for line in lines] == [
+            "Training", "", "elapsed", "games", "positions/s", "iteration", "steps",
+        ]  # fmt: skip
+        assert lines[2].endswith("8:37")
 
 
 def test_playouts_that_are_given_are_not_found_out() -> None:
@@ -273,20 +350,88 @@ def test_match_of_players_without_a_run(tmp_path: Path) -> None:
     assert "no player 'x'" in run("match", "x", "random", "--game", "tower", code=1).output
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("export", "tic-tac-to", "--onnx"),
+        ("export", ".", "--onnx"),
+        ("match", ".", "uct:10"),
+        ("match", "/", "uct:10", "--game", "tic-tac-toe"),
+    ],
+)
+def test_what_is_no_run_is_told(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "there is no run" in run(*command, code=1).output
+
+
+def test_what_was_meant_is_told(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("runs").symlink_to(trained.parent)
+    for command, meant in (
+        (("export", "tiy", "--onnx"), "runs/tiny"),
+        (("rate", "runs/tinny"), "runs/tiny"),
+        (("match", "tinny", "random", "--game=tic-tac-toe"), "runs/tiny"),
+        (("match", "tiny:simz=10", "random"), "sims"),
+    ):
+        output = " ".join(run(*command, code=1).output.split())
+        assert f"did you mean '{meant}'?" in output, command
+        assert len(output) < 200
+
+
+def test_a_player_of_another_game_is_told(trained: Path) -> None:
+    output = run("match", str(trained), "uct:10", "--game", "connect-four", code=1).output
+    assert "has learned other rules: tic-tac-toe, not connect-four" in " ".join(output.split())
+
+
+def test_commands_are_suggested_where_they_work(
+    trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def suggest(game: str) -> str:
+        commands = learning.suggest_commands(omnilude.load(game), trained)
+        return " ".join(command.split()[0] for command, _ in commands)
+
+    assert suggest("tic-tac-toe") == "match rate export"
+    assert suggest("tower") == "match export"
+    monkeypatch.setattr(learning, "list_checkpoints", lambda _: {5: Path("step-5")})
+    assert suggest("tic-tac-toe") == "match export"
+
+
+def test_suggested_commands_are_aligned() -> None:
+    file = io.StringIO()
+    print_commands(Console(file=file, width=80), [("games", "one"), ("match a b", "another")])
+    assert file.getvalue() == "omnilude games       one\nomnilude match a b   another\n"
+
+
 def test_rate(trained: Path) -> None:
-    options = "--games 2 --checkpoints 2 --sims 2 --anchors random".split()
-    output = run("rate", str(trained), *options).output
+    options = "--games 2 --checkpoints 2 --sims 2 --anchors".split()
+    output = run("rate", str(trained), *options, "random").output
     assert "Elo" in output
-    assert "random" in output
+    assert "effective" in output
+    (line,) = (line.split() for line in output.splitlines() if line.startswith(" random"))
+    assert line[-2] == "4"  # two against each of two checkpoints, whether they repeat or not
+    twice = run("rate", str(trained), *options, "random, random", code=1).output
+    assert "random more than once" in twice
     assert (trained / "ratings.png").is_file()
     assert "not the folder of a run" in run("rate", str(trained.parent), code=1).output
 
 
 def test_export(trained: Path, tmp_path: Path) -> None:
-    file = tmp_path / "new" / "player.onnx"
+    file = tmp_path / "player.onnx"
     output = run("export", str(trained), "--onnx", str(file)).output
     assert "logits [n, 20]" in output
     assert file.stat().st_size > 1000
+    elsewhere = tmp_path / "new" / "player.onnx"
+    output = run("export", str(trained), "--onnx", str(elsewhere), code=1).output
+    assert "there is no folder" in output
+    assert not elsewhere.parent.exists()
+    folder = tmp_path / "folder.onnx"
+    folder.mkdir()
+    output = run("export", str(trained), "--onnx", str(folder), code=1).output
+    assert f"cannot read or write {folder}: Is a directory" in output.replace("\n", "")
 
 
 def test_export_without_a_file(
@@ -319,6 +464,25 @@ def test_encode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "planes, propositions" in run("encode", "tic-tac-toe", "--kind", "x", code=1).output
 
 
+def test_pictures_of_encodings_show_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (
+        "drawn after 4 random moves: tic-tac-toe.png"
+        in run("encode", "tic-tac-toe", "--png").output
+    )
+    white = (imread("tic-tac-toe.png")[..., :3] == 1).all(axis=2)
+    drawn = (~white.all(axis=1)).sum() * (~white.all(axis=0)).sum()
+    assert drawn > white.size / 3  # with all the gaps between what is drawn
+    width = (~white.all(axis=0)).nonzero()[0]
+    assert width[-1] - width[0] > 0.8 * white.shape[1]
+    output = " ".join(run("encode", "kuhn-poker", "--png", "--plies", "10").output.split())
+    assert "drawn after 3 random moves, the last position before the end" in output
+    assert "drawn after 0 random moves:" in run("encode", "tower", "--png", "--plies", "0").output
+    assert "give --png too" in run("encode", "tower", "--plies", "3", code=1).output
+
+
 def test_symmetries() -> None:
     output = run("symmetries", "tic-tac-toe").output
     assert "16 symmetries" in output
@@ -329,6 +493,8 @@ def test_bench_train() -> None:
     options = "--seconds 0.3 --no-processes --preset tiny --simulations 4"
     output = run("bench", "train", "tic-tac-toe", *options.split(), "--minutes", "2").output
     assert "A run of 2 minutes will play about" in " ".join(output.split())
+    assert "tic-tac-toe on " in output
+    assert not set("┏┃│") & set(output)
 
 
 def test_bench_train_has_a_game_by_default(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from omnilude.arena.ratings import Rating, collect_points, rate
 from omnilude.arena.results import MatchResult, find_versions, write_json
 from omnilude.arena.specs import ANCHORS, explain_spec, list_checkpoints, make_player
 from omnilude.errors import CheckpointError, SettingsError
+from omnilude.fields import check_fields
 from omnilude.games import Game
 from omnilude.networks.files import write_atomically
 from omnilude.training.run import is_run, load_state, reading
@@ -45,10 +47,12 @@ class RatingSettings:
     threads: int = 0
 
     def __post_init__(self) -> None:
-        if self.games < 2 or self.checkpoints < 2 or self.neighbours < 1 or self.simulations < 0:
-            raise SettingsError("ratings need 2 games, 2 checkpoints and 1 neighbour at least")
+        check_fields(self, at_least={1: "neighbours", 2: "games checkpoints"})
         if not self.anchors:
             raise SettingsError("ratings need an anchor to start from")
+        for spec in self.anchors:
+            if self.anchors.count(spec) > 1:
+                raise SettingsError(f"the anchors have {spec} more than once")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class History:
     ratings: list[Rating]
     steps: dict[str, int]  # by name, of the checkpoints
     minutes: dict[str, float]  # of training, likewise
+    games: dict[str, int]  # that were played, by name of everybody
 
 
 def rate_run(
@@ -124,10 +129,12 @@ def rate_run(
     state = load_state(folder)
     assert state is not None  # it has checkpoints
     times = {int(one["step"]): one["elapsed"] / 60 for one in state.checkpoints}
+    played = Counter(name for one in results for name in one.contestants for _ in range(one.games))
     history = History(
         ratings,
         {name: step for step, name in names.items()},
         {name: times[step] for step, name in names.items()},
+        dict(played),
     )
     _save(folder, settings, kept, ratings)
     draw_history(history, folder / PICTURE, title=f"{game.name}: {folder.name}")

@@ -17,18 +17,26 @@ NAME                       the run in runs/ of this name
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from omnilude.arena.players import Player, RandomPlayer, UctPlayer
 from omnilude.errors import CheckpointError, RulesError, SettingsError
+from omnilude.fields import find_close, name_known
 from omnilude.games import Game, load
 from omnilude.games.loading import load_text
 from omnilude.games.survey import choose_at_once
 from omnilude.search.evaluator import CALIBRATION_ROWS, ENGINES
-from omnilude.search.settings import Root, SearchSettings, UctSettings, make_settings
-from omnilude.training.run import find_folder, is_run, load_newest_states, load_state
+from omnilude.search.settings import (
+    Root,
+    SearchSettings,
+    UctSettings,
+    make_settings,
+)
+from omnilude.training.run import RUNS, find_folder, is_run, load_newest_states, load_state
 
 if TYPE_CHECKING:
     from omnilude.games.symmetry import Symmetry
@@ -42,6 +50,8 @@ ANCHORS = (*OPPONENTS, "uct:1000")
 """Fixed players beside which networks show their strength, while they learn and in ratings."""
 FORMS = "random, uct:ITERATIONS, uct:SECONDSs, a run or checkpoint by path or a run by name"
 ALIASES = {"sims": "simulations", "seconds": "time"}
+OWN_OPTIONS = ("step", "time", "engine", "symmetries", "sims")
+"""What the spec of a network may say besides the fields of SearchSettings."""
 _SECONDS = re.compile(r"^(\d+(?:\.\d+)?|\.\d+)s$")
 
 
@@ -123,6 +133,8 @@ def make_uct_settings(spec: str, options: dict[str, Any]) -> UctSettings:
         raise SettingsError(f"{spec!r} needs a number of iterations or a time: uct:1000, uct:1s")
     options = dict(options)
     values: dict[str, Any] = {}
+    known = [field.name for field in fields(UctSettings) if field.name not in ALIASES]
+    _refuse_unknown(spec, options, [*known, "time"])
     if "time" in options:
         values["seconds"] = parse_seconds(options.pop("time"), spec)
         values["iterations"] = 0
@@ -140,8 +152,26 @@ def parse_seconds(value: Any, spec: str) -> float:
 def _find_path(kind: str) -> Path:
     """Of a run or checkpoint; the name of a run in runs/ is enough."""
     path, named = Path(kind), find_folder(kind)
-    taken = is_run(path) or path.with_name(f"{path.name}.json").is_file()
+    taken = is_run(path) or _is_stem(path)
     return named if is_run(named) and not taken else path
+
+
+def _is_stem(path: Path) -> bool:
+    """Whether it is the path of a checkpoint, but for its .json."""
+    # Folders such as '/' have no name.
+    return path.name != "" and path.with_name(f"{path.name}.json").is_file()
+
+
+def suggest_player(path: Path, *others: str) -> str:
+    """Which run or checkpoint of its folder was meant, or of runs/, or which of the others: the end
+    of a message, "" where none is close."""
+    known = {name: name for name in others}
+    with suppress(OSError):  # a folder that cannot be read suggests nothing
+        for one in (path.parent if len(path.parts) > 1 else RUNS).iterdir():
+            if one != path and (is_run(one) or one.suffix == ".json"):
+                known[one.name.removesuffix(".json")] = str(one)
+    close = find_close(path.name, known)
+    return f"; did you mean {known[close]!r}?" if close else ""
 
 
 def choose_root(game: Game, learned: Root) -> Root:
@@ -155,8 +185,9 @@ def choose_root(game: Game, learned: Root) -> Root:
 
 
 def _plan_network(spec: str, path: Path, options: dict[str, Any], game: Game | None) -> NetworkPlan:
-    if not path.exists() and not path.with_name(f"{path.name}.json").exists():
-        raise SettingsError(f"there is no player {spec!r}: give {FORMS}")
+    if not path.exists() and not _is_stem(path):
+        hint = suggest_player(path, "random", "uct") or f": give {FORMS}"
+        raise SettingsError(f"there is no player {spec!r}{hint}")
     from omnilude.networks.checkpoint import read_facts
 
     options = dict(options)
@@ -169,12 +200,7 @@ def _plan_network(spec: str, path: Path, options: dict[str, Any], game: Game | N
     shown = facts["encoding"]["kind"] == "planes" and facts["extra"].get("augment", True)
     usual = SYMMETRIES if shown else 1
     symmetries, search = 1, None
-    unknown = options.keys() - {one.name for one in fields(SearchSettings)} - {"symmetries"}
-    if unknown:
-        raise SettingsError(
-            f"{spec!r} has no {', '.join(map(repr, sorted(unknown)))}; it has step, time, engine, "
-            "symmetries, " + ", ".join(one.name for one in fields(SearchSettings))
-        )
+    _refuse_unknown(spec, options, (*OWN_OPTIONS, *(one.name for one in fields(SearchSettings))))
     if seconds is not None and "simulations" in options:
         raise SettingsError(f"{spec!r} has both sims and time: give one of them")
     if str(options.get("simulations")) == "0":
@@ -258,6 +284,10 @@ def _choose_symmetries(game: Game, count: int) -> tuple[Symmetry, ...]:
 def find_checkpoint(path: Path, step: int | None = None) -> Path:
     """The checkpoint itself, or of a run the newest, or that of a step."""
     if not is_run(path):
+        if not path.is_file() and not _is_stem(path):
+            raise CheckpointError(
+                f"there is no run or checkpoint {str(path)!r}{suggest_player(path)}"
+            )
         if step is not None:
             raise SettingsError(f"{path} is a checkpoint, not a run: it has no other steps")
         return path
@@ -284,7 +314,9 @@ def find_game(spec: str) -> Game | None:
     is a bundled one; None for other players."""
     folder = _find_path(split_spec(spec)[0])
     rules = folder / "rules.kif"
-    if is_run(folder) and rules.is_file():
+    if is_run(folder):
+        if not rules.is_file():
+            raise CheckpointError(f"{rules} is missing: train the run again, or name its game")
         state = load_state(folder)
         name = (state and state.game) or folder.name
         return load_text(rules.read_text(encoding="utf-8"), name=name, file=str(rules))
@@ -305,14 +337,19 @@ def _find_bundled_game(checkpoint: Path) -> Game | None:
     return game if game.program and rules_fingerprint(game) == facts["rules"] else None
 
 
+def _refuse_unknown(spec: str, options: dict[str, Any], known: Sequence[str]) -> None:
+    for name in options:
+        if name not in known:
+            raise SettingsError(f"{spec!r} has no {name!r}; it has {name_known(name, known)}")
+
+
 def _convert(kind: type[Any], options: dict[str, Any], spec: str) -> dict[str, Any]:
-    """Texts as values of the fields' types; make_settings complains of unknown names."""
+    """Texts as values of the fields' types."""
     hints = get_type_hints(kind)
-    known = {field.name for field in fields(kind)}
     values: dict[str, Any] = {}
     for name, value in options.items():
-        hint = hints.get(name)
-        if name not in known or not isinstance(value, str):
+        hint = hints[name]
+        if not isinstance(value, str):
             values[name] = value
         elif hint is bool:
             if value.lower() not in ("true", "false", "yes", "no", "1", "0"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -11,10 +11,12 @@ from typer.core import TyperGroup
 
 from omnilude import benchmarks
 from omnilude.cli.options import BaselineOption, apply_changes, with_training_options
-from omnilude.cli.shared import GameArgument, SeedOption
-from omnilude.errors import SettingsError
+from omnilude.cli.shared import GameArgument, SeedOption, make_table
 from omnilude.games import load
 from omnilude.training.baselines import find_baseline
+
+if TYPE_CHECKING:
+    from omnilude.training.estimate import Estimate
 
 DEFAULT = "engine"
 
@@ -52,10 +54,7 @@ def engine(
         )
     benchmarks.print_results(results, console)
     if output:
-        try:
-            benchmarks.write_results(results, output)
-        except OSError as error:
-            raise SettingsError(f"cannot write {output}: {error.strerror}") from error
+        benchmarks.write_results(results, output)
 
 
 @app.command()
@@ -87,6 +86,7 @@ def train(
             processes=processes,
             tell=lambda what: status.update(f"measuring {what}"),
         )
+    _print_rates(console, estimate)
     print_estimate(estimate, console)
     if settings.minutes:
         console.print(
@@ -100,3 +100,26 @@ def train(
             f"{settings.positions / estimate.positions / 60:.1f} minutes.",
             highlight=False,
         )
+
+
+def _print_rates(console: Console, estimate: Estimate) -> None:
+    """Tables of what was measured; their titles are lines, which may be wider than the tables."""
+    engines = list(next(iter(estimate.evaluations.values())))
+    table = make_table("", ["preset", *engines])
+    for preset, rates in estimate.evaluations.items():
+        table.add_row(preset, *(f"{rates[engine]:,.0f}" for engine in engines))
+    title = f"{estimate.game} on {estimate.cores} cores: evaluations a second, one thread"
+    console.print(title, table, highlight=False, soft_wrap=True)
+    columns = ["workers x threads", "positions/s", "simulations/s", "network", "other", "cached"]
+    table = make_table("", columns)
+    for layout in estimate.layouts:
+        table.add_row(
+            layout.name,
+            f"{layout.positions:,.0f}",
+            f"{layout.simulations:,.0f}",
+            f"{layout.times['evaluate']:.0%}",
+            f"{1 - layout.times['evaluate']:.0%}",
+            f"{layout.cache_hits:.0%}",
+        )
+    title = f"Self-play, preset {estimate.preset}, {estimate.engine}; other: search and engine"
+    console.print(title, table, highlight=False, soft_wrap=True)

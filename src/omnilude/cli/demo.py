@@ -15,9 +15,9 @@ from rich.text import Text
 from omnilude.arena.match import MatchSettings
 from omnilude.arena.single import StatePlayer
 from omnilude.arena.specs import make_player
-from omnilude.cli.learning import print_summary, train_player
+from omnilude.cli.learning import print_summary, suggest_commands, train_player
 from omnilude.cli.matches import print_match, show_match
-from omnilude.cli.shared import SeedOption
+from omnilude.cli.shared import print_commands
 from omnilude.games import Game, State, load
 from omnilude.rules.library import bundled_games
 from omnilude.training.run import load_settings, load_state
@@ -26,13 +26,12 @@ app = typer.Typer()
 
 GAME = "connect-four"
 OPPONENT = "uct:200"
-NEXT = """omnilude train connect-four --run {name} --minutes 10   go on with this run
-omnilude match {folder} uct:1000                a longer match, in all seats
-omnilude rate {folder}                          how strong it was, minute by minute
-omnilude games                                 the other games that come with it
-omnilude train tic-tac-toe --minutes 1         another game, in a minute
-omnilude check my-game.kif                     your own rules, in GDL: train them too
-omnilude bench                                 the speed of the engine"""
+NEXT = (
+    ("games", "the other games that come with it"),
+    ("train tic-tac-toe --minutes 1", "another game, in a minute"),
+    ("check my-game.kif", "your own rules, in GDL: train them too"),
+    ("bench", "the speed of the engine"),
+)
 
 
 @app.command()
@@ -43,7 +42,14 @@ def demo(
     run: Annotated[
         Path, typer.Option(help="Folder of the run; where one is done, the next free.")
     ] = Path("runs/demo"),
-    seed: SeedOption = 1,
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=(1 << 64) - 1,
+            help="Of training and match; runs of one seed differ too, as training goes by time.",
+        ),
+    ] = 1,
 ) -> None:
     """Train Connect Four for two minutes, play a match against UCT, show a game and the plots."""
     console = Console()
@@ -78,7 +84,8 @@ def demo(
     console.rule("One more game, to watch")
     _show_game(console, game, str(run), seed, pause)
     console.rule("What to try next")
-    console.print(NEXT.format(name=run, folder=run), highlight=False, soft_wrap=True)
+    longer = (f"train {GAME} --run {run} --minutes {max(10, 5 * minutes):g}", "go on with this run")
+    print_commands(console, [longer, *suggest_commands(game, run), *NEXT])
 
 
 def choose_folder(run: Path, minutes: float, seed: int) -> Path:

@@ -5,15 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
 
-from omnilude.arena.specs import OPPONENTS
+from omnilude.arena.specs import OPPONENTS, list_checkpoints
 from omnilude.cli.options import BaselineOption, apply_changes, with_training_options
-from omnilude.cli.shared import FILE, BareCommand, GameArgument, SeedOption, make_table
+from omnilude.cli.shared import (
+    FILE,
+    BareCommand,
+    GameArgument,
+    SeedOption,
+    make_table,
+    print_commands,
+)
 from omnilude.errors import SettingsError
-from omnilude.games import Game, State, load
+from omnilude.games import Game, load
+from omnilude.games.statistics import random_play
 from omnilude.training.baselines import find_baseline
 from omnilude.training.run import RUNS, find_folder, load_settings
 
@@ -25,6 +35,8 @@ app = typer.Typer()
 
 MOST_SYMMETRIES = 12
 """Symmetries described one by one; there may be thousands."""
+MOST_PLIES = 200
+"""Of a random game in whose middle a picture is made."""
 
 
 @app.command(cls=BareCommand)
@@ -35,25 +47,33 @@ def encode(
         str | None,
         typer.Option(metavar=FILE, help="Draw what the network sees; without a file in GAME.png."),
     ] = None,
-    plies: Annotated[int, typer.Option(min=0, help="Random moves before that picture.")] = 0,
+    plies: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Random moves before that picture.",
+            show_default="half of a random game's",
+        ),
+    ] = None,
     seed: SeedOption = 1,
 ) -> None:
     """Show how the states of a game become the numbers that a network reads."""
     from omnilude.encoding import make_encoding
 
+    if plies is not None and png is None:
+        raise SettingsError("--plies says what is drawn: give --png too")
     loaded = load(game)
     encoding = make_encoding(loaded, kind)
     console = Console()
     console.print(Text(str(encoding)), soft_wrap=True)
     if png is not None:
         file = Path(png or f"{loaded.name}.png")
-        state = _play_at_random(loaded, plies, seed)
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            encoding.draw(state.block, file)
-        except OSError as error:
-            raise SettingsError(f"cannot write {file}: {error.strerror}") from error
-        console.print(f"drawn after {plies} moves: {file}", highlight=False)
+        states, made = _play_at_random(loaded, plies, seed)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        encoding.draw(states, file)
+        end = ", the last position before the end" if made < (plies or 0) else ""
+        told = f"drawn after {made} random move{'s' * (made != 1)}{end}: {file}"
+        console.print(told, highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -127,8 +147,7 @@ def train(
     summary = train_player(console, loaded, folder, changes, opponents)
     print_summary(console, summary)
     console.print("\nWhat to try next", style="bold")
-    for command, told in suggest_commands(loaded, summary.folder):
-        console.print(f"omnilude {command}   {told}", highlight=False, soft_wrap=True)
+    print_commands(console, suggest_commands(loaded, summary.folder))
 
 
 def suggest_commands(game: Game, folder: Path) -> list[tuple[str, str]]:
@@ -138,10 +157,9 @@ def suggest_commands(game: Game, folder: Path) -> list[tuple[str, str]]:
     if share_interest(game):  # nobody to play against, nor to be rated beside
         commands = [(f"match {folder} uct:1000 --together", "its score beside that of UCT")]
     else:
-        commands = [
-            (f"match {folder} uct:1000", "play against UCT"),
-            (f"rate {folder}", "the strength of its checkpoints over time"),
-        ]
+        commands = [(f"match {folder} uct:1000", "play against UCT, in all seats")]
+        if len(list_checkpoints(folder)) > 1:
+            commands.append((f"rate {folder}", "the strength of its checkpoints over time"))
     return [*commands, (f"export {folder} --onnx", "the network for other programs")]
 
 
@@ -168,11 +186,9 @@ def export(
     if game is not None:
         facts["moves"] = name_moves(game)
     file = Path(onnx or (path / "player.onnx" if path.is_dir() else f"{path.stem}.onnx"))
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        written = export_onnx(checkpoint.network, file, metadata=facts)
-    except OSError as error:
-        raise SettingsError(f"cannot write {file}: {error.strerror}") from error
+    if not file.parent.is_dir():
+        raise SettingsError(f"cannot write {file}: there is no folder {file.parent}")
+    written = export_onnx(checkpoint.network, file, metadata=facts)
     network = checkpoint.network
     Console().print(
         f"{written}: {checkpoint.game}, step {checkpoint.step}, "
@@ -246,7 +262,8 @@ def print_summary(console: Console, summary: Summary) -> None:
     if summary.scores and settings:
         console.print(
             f"Scores are of {settings.assess_games} games each, {settings.assess_simulations} "
-            "simulations a move, the network alone: `omnilude match` tells more exactly.",
+            "simulations a move, without playouts from leaves: `omnilude match` tells more "
+            "exactly.",
             style="dim",
             highlight=False,
         )
@@ -255,14 +272,13 @@ def print_summary(console: Console, summary: Summary) -> None:
     console.print(summary.hint, highlight=False, soft_wrap=True)
 
 
-def _play_at_random(game: Game, plies: int, seed: int) -> State:
-    """A state after so many random moves, or as many as there are before the end."""
-    from omnilude.arena.single import StatePlayer
-
-    player, state = StatePlayer("random", game, seed=seed), game.initial()
-    for _ in range(plies):
-        after = state.play(player.choose(state))
-        if after.terminal:
-            break
-        state = after
-    return state
+def _play_at_random(game: Game, plies: int | None, seed: int) -> tuple[NDArray[np.uint8], int]:
+    """The state after so many random moves, or as many as there are before the end, and their
+    number; without one, half of a random game's."""
+    if plies is None:
+        plies = (_play_at_random(game, MOST_PLIES, seed)[1] + 1) // 2
+    states, made = game.initial_states(1), 0
+    for number, step in enumerate(random_play(game, 1, seed=seed, max_length=plies)):
+        if step.live.all():
+            states, made = step.states, number
+    return states, made

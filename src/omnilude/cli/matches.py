@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from omnilude.arena.match import MatchSettings, play_match
 from omnilude.arena.players import Player
 from omnilude.arena.results import MatchResult, write_json
-from omnilude.arena.specs import ANCHORS, explain_spec, find_game, make_player
+from omnilude.arena.specs import ANCHORS, explain_spec, find_game, make_player, suggest_player
 from omnilude.cli.shared import SeedOption, ThreadsOption, make_table
 from omnilude.errors import SettingsError
 from omnilude.games import Game, load
@@ -71,10 +71,7 @@ def match(
     result = show_match(console, loaded, contestants, settings)
     print_match(console, result)
     if output:
-        try:
-            write_json(output, result.to_json())
-        except OSError as error:
-            raise SettingsError(f"cannot write {output}: {error.strerror}") from error
+        write_json(output, result.to_json())
 
 
 @app.command()
@@ -95,7 +92,7 @@ def rate(
     folder = find_folder(run)
     loaded = find_game(str(folder))
     if loaded is None:
-        raise SettingsError(f"{folder} is not the folder of a run")
+        raise SettingsError(f"{folder} is not the folder of a run{suggest_player(folder)}")
     settings = RatingSettings(
         games=games,
         checkpoints=checkpoints,
@@ -115,7 +112,8 @@ def rate(
                 task, description=name, completed=done, total=total
             ),
         )
-    table = make_table(f"{loaded.name}: {folder}", ["player", "minutes", "Elo", "95 %", "games"])
+    columns = ["player", "minutes", "Elo", "95 %", "games", "effective"]
+    table = make_table(f"{loaded.name}: {folder}", columns)
     for rating in history.ratings:
         minutes = history.minutes.get(rating.name)
         half = (rating.elo.high - rating.elo.low) / 2
@@ -124,6 +122,7 @@ def rate(
             "" if minutes is None else f"{minutes:.1f}",
             f"{rating.elo.value:.0f}",
             f"± {half:.0f}",
+            f"{history.games[rating.name]}",
             f"{rating.games:.0f}",
         )
     console.print(table)
@@ -161,10 +160,7 @@ def print_match(console: Console, result: MatchResult) -> None:
 
 def _check_writable(file: Path) -> None:
     """Before a long match, not after it."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingsError(f"cannot write {file}: {error.strerror}") from error
+    file.parent.mkdir(parents=True, exist_ok=True)
     if file.is_dir() or not os.access(file.parent, os.W_OK):
         raise SettingsError(f"cannot write {file}: not a file in a folder that may be written to")
 

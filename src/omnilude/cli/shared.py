@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +18,9 @@ from typer.core import TyperCommand, TyperGroup
 
 from omnilude.errors import OmniludeError, RulesError, SettingsError
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_HALF_WRITTEN = re.compile(r"\.([^/]+)\.\d+-\d+\.part$")
+
 
 class ErrorGroup(TyperGroup):
     """Says what is wrong in one message: a traceback helps nobody who wrote rules."""
@@ -25,6 +30,14 @@ class ErrorGroup(TyperGroup):
             return super().invoke(ctx)
         except OmniludeError as error:
             _print_error(error)
+            raise typer.Exit(1) from error
+        except OSError as error:
+            # Without a file they are about something else, such as a pipe that nobody reads any
+            # more; but where a disk is full, what was being written is not told.
+            if error.filename is None and error.errno not in NO_ROOM:
+                raise
+            what = "write" if error.filename is None else f"read or write {_file_of(error)}"
+            _print_error(OmniludeError(f"cannot {what}: {error.strerror}"))
             raise typer.Exit(1) from error
 
 
@@ -103,6 +116,13 @@ def read_choices(choices: Sequence[str] | None) -> dict[str, str]:
     return chosen
 
 
+def print_commands(console: Console, commands: Sequence[tuple[str, str]]) -> None:
+    """Commands of ours, and beside each what it does."""
+    width = max(len(command) for command, _ in commands)
+    for command, told in commands:
+        console.print(f"omnilude {command:<{width}}   {told}", highlight=False, soft_wrap=True)
+
+
 def make_table(title: str, columns: Sequence[str], texts: Sequence[str] = ()) -> Table:
     """A table that fits 80 columns: what it is about, numbers, then texts."""
     table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left")
@@ -111,6 +131,12 @@ def make_table(title: str, columns: Sequence[str], texts: Sequence[str] = ()) ->
     for column in texts:
         table.add_column(column)
     return table
+
+
+def _file_of(error: OSError) -> str:
+    """The file that an error is about, where it was being written (`networks/files.py`) the one
+    that was asked for."""
+    return _HALF_WRITTEN.sub(r"\1", str(error.filename))
 
 
 def _print_error(error: OmniludeError) -> None:

@@ -68,7 +68,8 @@ def draw_encoding(encoding: Encoding, states: NDArray[np.uint8], path: str | Pat
     FigureCanvasAgg(figure)
     _Page(figure, height).draw(encoding, rows)
     picture = io.BytesIO()
-    figure.savefig(picture, format="png")
+    # Most games leave a part of the width empty, which is cut off.
+    figure.savefig(picture, format="png", bbox_inches="tight", pad_inches=MARGIN / 2)
     Path(path).write_bytes(picture.getvalue())  # nothing is begun that cannot be drawn
 
 

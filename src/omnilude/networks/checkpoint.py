@@ -148,6 +148,8 @@ def load_checkpoint(
         step, extra = int(document["step"]), dict(document["extra"])
     except (AttributeError, KeyError, TypeError, ValueError, SettingsError) as error:
         raise CheckpointError(f"{path}: malformed: {error!r}") from error
+    if game is not None and game.name != checkpoint_game and rules_fingerprint(game) != rules:
+        raise CheckpointError(f"{path} has learned other rules: {checkpoint_game}, not {game.name}")
     if game is not None and encoding is None:
         from omnilude.encoding import make_encoding
 
@@ -158,7 +160,8 @@ def load_checkpoint(
     if encoding is not None:
         differences += _differences_of_encoding(encoding, stored)
     if game is not None and (here := rules_fingerprint(game)) != rules:
-        known = "" if differences else "; players, slots and encoding are the same"
+        same = "players, slots" if players else "slots"  # early versions did not note players
+        known = "" if differences else f"; {same} and encoding are the same"
         differences.insert(
             0,
             f"other rules (the checkpoint is of {checkpoint_game} with rules {rules[:12]}, "

@@ -6,6 +6,7 @@ import time
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -66,7 +67,7 @@ class LineDisplay:
 
 
 def panel(status: Status) -> Group:
-    table = Table.grid(padding=(0, 3))
+    table = Table.grid(padding=(0, 2))
     for _ in range(4):
         table.add_column()
     left = "" if status.seconds_left is None else clock(status.seconds_left)
@@ -76,7 +77,7 @@ def panel(status: Status) -> Group:
         "positions/s",
         f"{status.rate:,.0f}",
         "in self-play",
-        f"{status.play_rate:,.0f}, {status.search_share:.0%} of it search and engine",
+        f"{status.play_rate:,.0f}, {status.search_share:.0%} of it search, engine",
     )
     table.add_row(
         "iteration",
@@ -85,15 +86,16 @@ def panel(status: Status) -> Group:
         f"{status.engine}, {status.cache_hits:.0%} from the cache",
     )
     table.add_row("steps", f"{status.steps:,}", "replay window", f"{status.window:,}")
-    parts: list[Table | Text | ProgressBar] = [
+    bar = ProgressBar(total=1.0, completed=status.progress, width=60)
+    parts: list[Table | Text | Padding] = [
         Text(f"Training {status.game}", style="bold"),
-        ProgressBar(total=1.0, completed=status.progress, width=60),
+        Padding(bar, 0),  # by itself it does not end its line
         table,
     ]
     if status.losses:
-        parts.append(Text("losses      " + say_losses(status)))
+        parts.append(Text("losses       " + say_losses(status)))
     if status.scores:
-        parts.append(Text("strength    " + say_scores(status), style="green"))
+        parts.append(Text("strength     " + say_scores(status), style="green"))
     return Group(*parts)
 
 

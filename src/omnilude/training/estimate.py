@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from rich.console import Console
-from rich.table import Table
 
 from omnilude.encoding import make_encoding
 from omnilude.errors import SettingsError
@@ -263,29 +262,7 @@ def measure_learning(
 
 
 def print_estimate(estimate: Estimate, console: Console) -> None:
-    title = f"{estimate.game} on {estimate.cores} cores"
-    table = Table(title=f"{title}: evaluations a second, one thread", title_justify="left")
-    for column in ("preset", *ENGINES):
-        table.add_column(column, justify="left" if column == "preset" else "right")
-    for preset, rates in estimate.evaluations.items():
-        table.add_row(preset, *(f"{rates[engine]:,.0f}" for engine in ENGINES))
-    console.print(table)
-    table = Table(title=f"Self-play, preset {estimate.preset}, {estimate.engine}")
-    for column in (
-        "workers x inference threads", "positions/s", "simulations/s", "network", "search, engine",
-        "from the cache",
-    ):  # fmt: skip
-        table.add_column(column, justify="right")
-    for layout in estimate.layouts:
-        table.add_row(
-            layout.name,
-            f"{layout.positions:,.0f}",
-            f"{layout.simulations:,.0f}",
-            f"{layout.times['evaluate']:.0%}",
-            f"{1 - layout.times['evaluate']:.0%}",
-            f"{layout.cache_hits:.0%}",
-        )
-    console.print(table)
+    """What the measurements mean for a run."""
     for threads, rate in estimate.samples.items():
         console.print(f"learning with {threads} thread{'s' * (threads > 1)}: {rate:,.0f} samples/s")
     console.print(

@@ -17,6 +17,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
+from omnilude.errors import OmniludeError
 from omnilude.networks.settings import NetworkSettings
 from omnilude.search.pool import GameRecords
 from omnilude.search.settings import SearchSettings
@@ -39,7 +40,7 @@ MOST_DEATHS = 3
 """Deaths of one worker in a row, without a single finished game between them, that are borne."""
 
 
-class WorkerDied(RuntimeError):
+class WorkerDied(OmniludeError):
     """A worker process cannot be kept alive."""
 
 
@@ -240,7 +241,9 @@ class ProcessSelfPlay(SelfPlay):
         last = why.strip().splitlines()[-1] if why else f"exit code {process.exitcode}"
         note = f"self-play worker {number} died ({last}) and was started again"
         if self._deaths[number] > MOST_DEATHS:
-            raise WorkerDied(f"self-play worker {number} keeps dying: {why or last}")
+            self._playing.discard(number)  # nobody waits for it while the run is closed
+            cause = RuntimeError(why) if why else None
+            raise WorkerDied(f"self-play worker {number} keeps dying ({last})") from cause
         # Other random numbers, or it would die of the same game again.
         task = self._tasks[number]
         self._tasks[number] = replace(task, seed=derive_seed(task.seed, self.restarts))
