@@ -178,7 +178,33 @@ def test_a_search_by_the_clock_ends_when_its_memory_is_used_up(
     monkeypatch.setattr(network_players, "MOST_BYTES", 1 << 15)
     for root in ("puct", "gumbel"):
         player = omnilude.player(f"{untrained}:time=600s:root={root}:solver=no{CHEAP}")
-        assert 50 < player.analyse(game.initial()).simulations < 2000
+        found = player.analyse(game.initial())
+        assert 50 < found.simulations < 2000
+        if root == "gumbel":  # in its stages, as many as memory has room for
+            visits = [move.visits for move in found[game.roles[0]].moves]
+            assert max(visits) > 3 * min(visits)
+    monkeypatch.setattr(network_players, "MOST_BYTES", 1 << 16)
+    kept = omnilude.player(f"{untrained}:time=600s:root=puct:reuse=yes:solver=no{CHEAP}")
+    again = omnilude.player(f"{untrained}:time=600s:root=puct:reuse=no:solver=no{CHEAP}")
+    state = game.initial()
+    assert again.analyse(state).simulations > 1.5 * kept.analyse(state).simulations
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "pacman-3p", "race-dice", "kuhn-poker"])
+def test_all_players_tell_of_the_same_moves(name: str, folder: Path) -> None:
+    """Those of players who have a choice; where chance alone chooses, of none."""
+    game = load(name)
+    path = save_untrained(game, folder)
+    specs = ["random", "uct:20", f"{path}:sims=8{CHEAP}", f"{path}:sims=0:engine=torch"]
+    players = [omnilude.player(spec, game=game) for spec in specs]
+    state = game.initial()
+    while not state.terminal:
+        told = [player.analyse(state) for player in players]
+        for role in game.players:
+            legal = {move.text for move in state.legal(role)}
+            found = [{m.move.text for m in a[game.roles[role]].moves} for a in told]
+            assert found == [legal if len(legal) > 1 else set()] * len(players)
+        state = state.play(players[0].choose(state))
 
 
 # --- luck ---

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 import omnilude
 from omnilude.arena.match import MatchSettings, play_match
 from omnilude.arena.players import Positions, RandomPlayer, UctPlayer, join_analyses
-from omnilude.arena.specs import make_player, make_uct_settings, split_spec
+from omnilude.arena.specs import find_game, make_player, make_uct_settings, split_spec
 from omnilude.arena.timing import fit_count
 from omnilude.errors import CheckpointError, IllegalMove, SettingsError
 from omnilude.games import Game, State, load
@@ -91,6 +92,34 @@ def test_options_may_be_given_apart(game: Game) -> None:
     player = make_player("uct", game, seconds=2)  # by their short names too
     assert isinstance(player, UctPlayer)
     assert player.settings.seconds == 2
+
+
+def test_names_that_were_meant_are_told(
+    game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = Path("runs/tower")
+    run.mkdir(parents=True)
+    (run / "settings.toml").touch()
+    for spec, meant in (("towr", run), ("runs/towwer:sims=5", run), ("rndom", "random")):
+        with pytest.raises(SettingsError, match=f"no player '{spec}'; did you mean '{meant}'\\?$"):
+            make_player(spec, game)
+    with pytest.raises(SettingsError) as raised:
+        omnilude.player("uct:100", simulations=20)
+    assert str(raised.value).startswith("'uct:100' has no 'simulations'; it has iterations, ")
+    with pytest.raises(SettingsError, match="did you mean 'playouts'"):
+        make_player("uct:100:playout=2", game)
+
+
+@pytest.mark.parametrize("path", [".", "..", "/", "runs"])
+def test_folders_that_are_no_runs(
+    path: str, game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
+    with pytest.raises(CheckpointError, match=f"there is no run or checkpoint '{path}'"):
+        omnilude.player(path, game=game)
+    assert find_game(path) is None
 
 
 @pytest.mark.parametrize("seed", [-1, 1 << 64])
@@ -259,6 +288,25 @@ def test_players_by_the_clock_get_a_fixed_number_in_matches(game: Game) -> None:
     assert fork.settings.seconds == 0
     assert fork.settings.iterations > 10
     assert fork.describe()["fitted_to_seconds"] == 0.01
+
+
+def test_players_by_the_clock_get_what_was_measured(
+    game: Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once for all matches; where a number was given too, the smaller counts."""
+    asked: list[float] = []
+
+    def fit(_: Game, search: object, seconds: float) -> int:
+        asked.append(seconds)
+        return 123
+
+    monkeypatch.setattr("omnilude.arena.players.fit_count", fit)
+    for options, wanted in (("", 123), (":iterations=50", 50), (":iterations=500", 123)):
+        asked.clear()
+        player = make_player(f"uct:2s{options}", game)
+        forks = [player.fork(seed) for seed in (3, 4)]
+        assert [fork.describe()["iterations"] for fork in forks] == [wanted, wanted]
+        assert asked == [2.0]
 
 
 def test_analyses_are_joined(game: Game) -> None:

@@ -280,6 +280,29 @@ def test_auto_takes_an_engine_that_agrees() -> None:
         assert compare(answer_plainly(network, rows), evaluator(rows), SLOTS).within_tolerance
 
 
+@pytest.mark.parametrize("quickest", ["torch", "onnx", "onnx-int8"])
+@pytest.mark.parametrize("coarse", [False, True])
+def test_auto_takes_the_quickest(
+    monkeypatch: pytest.MonkeyPatch, quickest: str, coarse: bool
+) -> None:
+    """But 8-bit integers only where they are within tolerance."""
+    if coarse:
+        monkeypatch.setattr("omnilude.search.evaluator.INT8_VALUE_TOLERANCE", -1.0)
+    rates = {"onnx": 2.0, "torch": 3.0, "onnx-int8": 4.0, quickest: 5.0}
+    measured: list[tuple[str, int]] = []
+
+    def measure(evaluator: Evaluator, _: Network, batch: int) -> float:
+        measured.append((evaluator.engine, batch))
+        return rates[evaluator.engine]
+
+    monkeypatch.setattr("omnilude.search.evaluator.measure_rate", measure)
+    network, calibration = small_network(), random_rows(CONNECT_FOUR, 32)
+    found = make_evaluator(network, calibration=calibration, batch=16)
+    engines = ["torch", "onnx"] if coarse else ["torch", "onnx", "onnx-int8"]
+    assert measured == [(engine, 16) for engine in engines]
+    assert found.engine == max(engines, key=lambda engine: rates[engine])
+
+
 def test_settings_that_make_no_sense() -> None:
     network = small_network()
     with pytest.raises(SettingsError, match="engine must be one of"):

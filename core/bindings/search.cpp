@@ -176,6 +176,7 @@ void bind_search(nb::module_& m) {
                  pool.set_roots(states.data(), count, streams.data(), plies.data());
              })
         .def_prop_ro("busy", &SearchPool::busy)
+        .def_prop_ro("tree_bytes", &SearchPool::tree_bytes)
         .def("stop", &SearchPool::stop)
         .def("results",
              [](SearchPool& pool) {

@@ -163,6 +163,12 @@ void SearchPool::change(const SearchSettings& settings) {
     settings_ = settings;
 }
 
+size_t SearchPool::tree_bytes() const {
+    size_t total = 0;
+    for (const Slot& slot : slots_) total += slot.tree.bytes();
+    return total;
+}
+
 bool SearchPool::search_over(const Slot& slot) const {
     const Node& root = slot.tree.node(0);
     if (root.solved || root.visits > slot.plan.simulations) return true;
@@ -443,7 +449,8 @@ const float* SearchPool::mix_playouts(const float* values) {
 void SearchPool::scatter(const float* logits, const float* values) {
     check_numbers(values, rows_ * shape_.players);
     if (logits) check_numbers(logits, rows_ * shape_.policy_size);
-    if (logits && settings_.playouts && rows_) values = mix_playouts(values);
+    if (logits && settings_.playouts && settings_.playout_weight > 0 && rows_)
+        values = mix_playouts(values);
     for (Slot& slot : slots_) {
         if (slot.phase != Phase::Wait) continue;
         const float* row = logits ? logits + size_t{slot.row} * shape_.policy_size : nullptr;

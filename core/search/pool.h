@@ -66,6 +66,7 @@ class SearchPool {
     void set_roots(const uint8_t* states, size_t count, const uint64_t* streams,
                    const uint32_t* plies);
     bool busy() const { return busy_ > 0; }
+    size_t tree_bytes() const;  // of all trees together
     // Ends every search at once; each must have got as far as its first evaluation.
     void stop();
     Analysis results();

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from omnilude.arena.chance import count_legal
-from omnilude.arena.players import Positions, draw_moves, join_analyses
+from omnilude.arena.players import Positions, analyse_policy, draw_moves, join_analyses
 from omnilude.arena.timing import fit_count
 from omnilude.games import Game
 from omnilude.games.survey import choose_at_once
@@ -33,7 +32,7 @@ MOST_NODES = 8_000_000
 """They grow up to so many nodes in all, or tens of gigabytes would be needed: where walks end in
 what is known already, a second has a million of them."""
 MOST_BYTES = 1 << 30
-"""Memory that trees take which only the clock ends; UCT's is as much."""
+"""Memory, about, that trees take which only the clock ends; UCT's is as much."""
 USUAL_BATCH = 128
 """Rows that are evaluated together in a match, more or less."""
 MANY = 1 << 30
@@ -69,7 +68,9 @@ class SearchPlayer:
         self.origin = origin or {}
         """Where the network is from, for the files of results."""
         self._pool: SearchPool | None = None
-        self._fitting = 0
+        self.fitted = 0
+        """Simulations that fit into the time for a move; 0: not measured yet."""
+        self._walk_bytes = 0.0  # memory that a simulation takes, as that was measured
 
     @property
     def evaluator(self) -> Evaluator:
@@ -107,9 +108,7 @@ class SearchPlayer:
     def analyse(self, positions: Positions) -> Analysis:
         count, settings = len(positions.states), self.settings
         if self.seconds:
-            # Sequential halving must know how many simulations there will be at most.
-            most = self._fit() if settings.root == "gumbel" else MANY
-            settings = replace(settings, simulations=most)
+            settings = replace(settings, simulations=self._most_simulations(count))
         trees = count
         if not self.seconds:
             trees = min(count, MOST_TREES, max(1, MOST_NODES // settings.simulations))
@@ -134,7 +133,7 @@ class SearchPlayer:
         self._pool = None
 
     def fork(self, seed: int) -> SearchPlayer:
-        fitting = self._fit() if self.seconds else self.settings.simulations
+        fitting = self.fit() if self.seconds else self.settings.simulations
         if self.engine == "auto" and self._evaluator is None:
             _ = self.evaluator  # which engine is best is measured once, and not by each fork
         fork = SearchPlayer(
@@ -175,21 +174,36 @@ class SearchPlayer:
         pool.core.stop()
         return Analysis(**pool.core.results())
 
-    def _fit(self) -> int:
-        """Simulations that fit into the time; measured once."""
-        if not self._fitting:
-            self._fitting = fit_count(self.game, self._time_search, self.seconds)
-        return self._fitting
+    def fit(self) -> int:
+        if not self.fitted:
+            self.fitted = fit_count(self.game, self._time_search, self.seconds)
+        return self.fitted
 
     def _time_search(self, state: NDArray[np.uint8], simulations: int) -> tuple[int, float]:
         pool = self._make_pool(replace(self.settings, simulations=simulations), 1)
         start = time.thread_time()
-        found = pool.analyse(state, self.evaluator)
-        return int(found.simulations[0]), time.thread_time() - start
+        made = int(pool.analyse(state, self.evaluator).simulations[0])
+        taken = time.thread_time() - start
+        self._walk_bytes = max(self._walk_bytes, pool.core.tree_bytes / (made + 1))
+        return made, taken
+
+    def _most_simulations(self, trees: int) -> int:
+        """Of each search that the clock ends. Sequential halving must know it beforehand, or it
+        would be at its first stage when time or memory are used up."""
+        if self.settings.root != "gumbel":
+            return MANY
+        fitting = self.fit()
+        memory = self._bound / trees / self._walk_bytes if self._walk_bytes else fitting
+        return max(1, min(fitting, int(memory)))
+
+    @property
+    def _bound(self) -> int:
+        """Bytes that the trees may hold: one that is kept is there twice for a moment."""
+        return MOST_BYTES // 2 if self.settings.reuse else MOST_BYTES
 
     def _make_pool(self, settings: SearchSettings, trees: int) -> SearchPool:
         encoding = cast("Encoding", self.network.encoding)
-        bound = MOST_BYTES if self.seconds else 0
+        bound = self._bound if self.seconds else 0
         return SearchPool(
             self.game, encoding, settings, games=trees, seed=self.seed, most_bytes=bound
         )
@@ -225,30 +239,14 @@ class PolicyPlayer:
         rows = encoding.encode(np.ascontiguousarray(positions.states))
         logits, values = self.evaluator(rows)
         starts = np.append(0, np.cumsum([self.game.slots(role) for role in players]))
-        batch, count = positions.batch, len(rows)
         moves = draw_moves(positions, self.seed)  # those of players are replaced
-        slots, priors = [], []
-        for n in range(count):
-            for number, role in enumerate(players):
-                legal = batch.legal(n, role)
-                slots.append(legal)
-                priors.append(_softmax(logits[n, starts[number] + legal]))
+        for n in range(len(rows)):
+            for start, role in zip(starts[:-1], players, strict=True):
+                legal = positions.batch.legal(n, role)
                 if len(legal):
-                    moves[n, role] = legal[priors[-1].argmax()]
-        counts = count_legal(batch)[:, list(players)]
-        prior = np.concatenate(priors)
-        return Analysis(
-            moves=moves,
-            values=np.asarray(values, dtype=np.float32),
-            simulations=np.zeros(count, dtype=np.uint32),
-            solved=np.zeros(count, dtype=np.bool_),
-            proven=np.zeros(counts.shape, dtype=np.bool_),
-            offsets=np.append(0, counts.ravel().cumsum()).astype(np.uint32),
-            slots=np.concatenate(slots),
-            visits=np.zeros_like(prior),
-            priors=prior,
-            q=np.full_like(prior, np.nan),
-        )
+                    moves[n, role] = legal[logits[n, start + legal].argmax()]
+        values = np.asarray(values, dtype=np.float32)
+        return analyse_policy(self.game, positions, moves, logits, values)
 
     def begin(self) -> None:
         pass
@@ -282,10 +280,3 @@ def _prepare(
     if engine == "onnx-int8":
         rows = random_rows(game, encoding) if states is None else encoding.encode(states)
     return make_evaluator(network, engine=engine, calibration=rows, batch=batch)
-
-
-def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    if not len(logits):
-        return logits
-    weights = np.exp(logits - logits.max())
-    return np.asarray(weights / weights.sum(), dtype=np.float32)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from omnilude.arena.chance import count_legal, draw_uniform, pick_moves
+from omnilude.arena.chance import draw_uniform, pick_moves
 from omnilude.arena.timing import fit_count
 from omnilude.games import Batch, Game
 from omnilude.search.pool import Analysis, search_uct
@@ -83,6 +83,19 @@ class Player(Protocol):
         ...
 
 
+@runtime_checkable
+class TimedPlayer(Player, Protocol):
+    """A player that may think by the clock."""
+
+    fitted: int
+    """How often its search walks the tree in its time, when a single game is played alone; 0: not
+    measured yet. Matches that are compared should all be played with the same."""
+
+    def fit(self) -> int:
+        """Measures it, if that has not been done."""
+        ...
+
+
 class RandomPlayer:
     """Every legal move is as likely."""
 
@@ -95,23 +108,10 @@ class RandomPlayer:
         return draw_moves(positions, self.seed)
 
     def analyse(self, positions: Positions) -> Analysis:
-        players = list(self.game.players)
-        counts = count_legal(positions.batch)[:, players]
-        rows = [(n, role) for n in range(len(counts)) for role in players]
-        slots = [positions.batch.legal(n, role) for n, role in rows]
-        nothing = np.zeros(int(counts.sum()), dtype=np.float32)
-        return Analysis(
-            moves=self.choose(positions),
-            values=np.full(counts.shape, np.nan, dtype=np.float32),
-            simulations=np.zeros(len(counts), dtype=np.uint32),
-            solved=np.zeros(len(counts), dtype=np.bool_),
-            proven=np.zeros(counts.shape, dtype=np.bool_),
-            offsets=np.append(0, counts.ravel().cumsum()).astype(np.uint32),
-            slots=np.concatenate(slots) if slots else np.empty(0, dtype=np.int32),
-            visits=nothing,
-            priors=np.repeat(1 / np.maximum(counts, 1).ravel(), counts.ravel()).astype(np.float32),
-            q=np.full_like(nothing, np.nan),
-        )
+        count, players = len(positions.states), self.game.players
+        nothing = np.full((count, len(players)), np.nan, dtype=np.float32)
+        alike = np.zeros((count, sum(self.game.slots(role) for role in players)), dtype=np.float32)
+        return analyse_policy(self.game, positions, self.choose(positions), alike, nothing)
 
     def begin(self) -> None:
         pass
@@ -141,7 +141,8 @@ class UctPlayer:
         self.seed, self.threads, self.name = seed, threads, name
         self.seconds = 0.0
         """The time a move that the iterations were fitted to."""
-        self._fitting = 0
+        self.fitted = 0
+        """Iterations that fit into the time for a move; 0: not measured yet."""
 
     def choose(self, positions: Positions) -> NDArray[np.int32]:
         return self._search(positions, moves_only=True).moves
@@ -172,13 +173,16 @@ class UctPlayer:
     def begin(self) -> None:
         pass
 
+    def fit(self) -> int:
+        if not self.fitted:
+            self.fitted = fit_count(self.game, self._time_search, self.settings.seconds)
+        return self.fitted
+
     def fork(self, seed: int) -> UctPlayer:
-        if self.settings.seconds and not self._fitting:
-            self._fitting = fit_count(self.game, self._time_search, self.settings.seconds)
         settings = self.settings
-        if self._fitting:
+        if settings.seconds:
             # Where both were given, the tighter one counts.
-            most = min(self._fitting, settings.iterations or self._fitting)
+            most = min(self.fit(), settings.iterations or self.fitted)
             settings = replace(settings, iterations=most, seconds=0)
         player = UctPlayer(self.game, settings, seed=seed, name=self.name)
         player.seconds = self.settings.seconds
@@ -193,6 +197,40 @@ class UctPlayer:
     def describe(self) -> dict[str, Any]:
         told = {"kind": "uct", **self.settings.to_dict()}
         return {**told, "fitted_to_seconds": self.seconds} if self.seconds else told
+
+
+def analyse_policy(
+    game: Game,
+    positions: Positions,
+    moves: NDArray[np.int32],
+    logits: NDArray[np.float32],
+    values: NDArray[np.float32],
+) -> Analysis:
+    """The analysis of a player that does not search, [n, policy vector] and [n, players]; as in a
+    search, only players who have a choice are told of."""
+    starts = np.cumsum([0, *(game.slots(role) for role in game.players)])
+    offsets, slots, priors = [0], [], []
+    for n in range(len(positions.states)):
+        for start, role in zip(starts[:-1], game.players, strict=True):
+            legal = positions.batch.legal(n, role)
+            if len(legal) > 1:
+                slots.append(legal)
+                weights = np.exp(logits[n, start + legal] - logits[n, start + legal].max())
+                priors.append(weights / weights.sum())
+            offsets.append(offsets[-1] + (len(legal) if len(legal) > 1 else 0))
+    prior = np.concatenate([np.empty(0), *priors]).astype(np.float32)
+    return Analysis(
+        moves=moves,
+        values=values,
+        simulations=np.zeros(len(moves), dtype=np.uint32),
+        solved=np.zeros(len(moves), dtype=np.bool_),
+        proven=np.zeros(values.shape, dtype=np.bool_),
+        offsets=np.array(offsets, dtype=np.uint32),
+        slots=np.concatenate([np.empty(0), *slots]).astype(np.int32),
+        visits=np.zeros_like(prior),
+        priors=prior,
+        q=np.full_like(prior, np.nan),
+    )
 
 
 def draw_moves(positions: Positions, seed: int) -> NDArray[np.int32]:
