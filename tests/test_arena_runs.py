@@ -5,12 +5,14 @@ One tiny run of tic-tac-toe is trained for all tests; how strong it is does not 
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from omnilude import networks
 from omnilude.arena import history, network_players, specs
 from omnilude.arena.assess import Assessment, share_interest
 from omnilude.arena.experiments import ablations, common, p3, tables
+from omnilude.arena.experiments import plan as plans
 from omnilude.arena.experiments.common import ResultFile, curve_part, match_part
 from omnilude.arena.experiments.published import P3_CLAIMS
 from omnilude.arena.match import MatchSettings, play_match
@@ -319,6 +322,13 @@ def test_assessment(game: Game, run: Path) -> None:
     assert scores == assess(player.network, player.evaluator)
 
 
+def test_an_assessment_tells_the_score_of_the_network(game: Game, run: Path) -> None:
+    """However little it has learned, its search beats random play."""
+    player: Any = make_player(str(run), game)
+    assess = Assessment(game, games=20, simulations=100, opponents=("random",))
+    assert assess(player.network, player.evaluator)["random"] > 0.75
+
+
 def test_common_interests_are_noticed(game: Game) -> None:
     assert not share_interest(game)
     assert not share_interest(load("prisoners-dilemma"))
@@ -487,21 +497,47 @@ def test_what_is_lost_is_trained_again(
     assert train() == 2
 
 
-@pytest.mark.parametrize("game_name", list(p3.PLANS))
+@pytest.mark.parametrize("game_name", list(plans.PLANS))
 def test_every_game_is_played_as_the_issue_wants(game_name: str) -> None:
-    matches = p3.list_matches(p3.PLANS[game_name], p3.Evaluation())
-    assert {match.subject for match in matches} >= {"ours", "GAZ"}
-    names = [match.name(game_name, 0) for match in matches]
-    assert len(set(names)) == len(names)
-    assert any("100 simulations, UCT 1000 iterations" in name for name in names)
-    assert any("1 s each" in name for name in names)
+    """With 100 simulations against 1,000 iterations, with a second for each, Breakthrough with four
+    times the time for UCT too, and against GAZ; 100 games or more."""
+    how, plan = plans.Evaluation(), plans.PLANS[game_name]
+    matches = plans.list_matches(plan, how)
+    found = {match.name(game_name, 0): match for match in matches}
+    assert len(found) == len(matches)
+    for match in matches:
+        assert match.changes.get("games", how.games) >= 100
+    few = "100 simulations, UCT 1000 iterations"
+    searched = ":root=puct:first_play=zero:solver=false"
+    wanted = {
+        f"{few}/ours": ("ours:sims=100", "uct:1000"),
+        f"{few}/GAZ": (f"gaz:sims=100{searched}", "uct:1000"),
+        "1 s each/ours": ("ours:time=1s", "uct:1s"),
+    }
+    if game_name == "breakthrough-6x6":
+        wanted["1 s, UCT 4 s/ours"] = ("ours:time=1s", "uct:4s")
+    if plan.together:  # all seats are one player's; UCT plays for itself
+        wanted = {name: players[:1] for name, players in wanted.items()}
+        wanted |= {f"{few}/UCT": ("uct:1000",), "1 s each/UCT": ("uct:1s",)}
+    else:
+        for setting, budget in (("100 simulations", "sims=100"), ("0.1 s", "time=0.1s")):
+            pair = (f"ours:{budget}", f"gaz:{budget}{searched}")
+            wanted[f"ours against GAZ, {setting} each/ours"] = pair
+    for name, players in wanted.items():
+        assert found[f"{game_name}/seed 0/{name}"].players == players
+
+
+def test_the_experiment_is_by_default_what_was_planned() -> None:
+    options = inspect.signature(p3.main).parameters
+    planned = asdict(plans.Evaluation())
+    assert {name: options[name].default for name in planned} == planned
 
 
 def test_all_figures_of_p3_are_shown() -> None:
     shown = {
         (game_name, tables._kind(match), match.subject)
-        for game_name, plan in p3.PLANS.items()
-        for match in p3.list_matches(plan, p3.Evaluation())
+        for game_name, plan in plans.PLANS.items()
+        for match in plans.list_matches(plan, plans.Evaluation())
     }
     assert P3_CLAIMS.keys() <= shown
 
@@ -521,7 +557,7 @@ def test_the_page_stands_without_results(tmp_path: Path) -> None:
     page = tables.make_page(tmp_path)
     for section in ("P3: six games", "ablations", "Throughput", "Does it learn", "missing"):
         assert section in page
-    for name in p3.PLANS:
+    for name in plans.PLANS:
         assert f"### {name}" in page
         assert f"- {name}: everything" in page
     assert "95 %" in page
@@ -535,9 +571,9 @@ def test_the_page_is_that_of_the_results() -> None:
 
 
 @pytest.mark.parametrize("timed", [True, False])
-@pytest.mark.parametrize("plan", [p3.Plan(role="o", slow_uct=4), p3.Plan(together=True)])
+@pytest.mark.parametrize("plan", [plans.Plan(role="o", slow_uct=4), plans.Plan(together=True)])
 def test_an_experiment_from_its_run_to_the_page(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan: p3.Plan, timed: bool
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan: plans.Plan, timed: bool
 ) -> None:
     for name in ("ours", "gaz"):
         shutil.copytree(run, tmp_path / f"p3-tic-tac-toe-{name}-0")
@@ -557,7 +593,7 @@ def test_an_experiment_from_its_run_to_the_page(
         return
     page = tables.make_page(tmp_path)
     assert "- tic-tac-toe: " not in page.split("## What is missing")[1]
-    assert "0.002 s:" in page
+    assert "iterations a move" in page
     assert ("over time" in page) == (not plan.together)
 
 

@@ -22,7 +22,8 @@ from omnilude.arena.experiments.common import (
     run_experiment,
     train_part,
 )
-from omnilude.arena.experiments.p3 import PLANS, Evaluation, list_folders
+from omnilude.arena.experiments.p3 import list_folders
+from omnilude.arena.experiments.plan import PLANS, Evaluation
 from omnilude.arena.match import MatchSettings
 from omnilude.games import load
 from omnilude.training.baselines import GAZ_PLAY, gaz_changes

@@ -12,12 +12,14 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from multiprocessing import get_context, parent_process
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import typer
 from rich.console import Console
 
 from omnilude.arena.match import OPENING_PLIES, MatchSettings, play_match
+from omnilude.arena.players import TimedPlayer
 from omnilude.arena.results import find_versions, write_json
 from omnilude.arena.specs import (
     explain_spec,
@@ -34,6 +36,7 @@ from omnilude.training.run import is_run, load_metrics, load_state
 from omnilude.training.settings import TrainingSettings
 
 RESULTS = Path("results")
+FITTED_TURNS = 3
 
 
 class ResultFile:
@@ -198,19 +201,21 @@ def match_part(
     players: Sequence[str],
     settings: MatchSettings,
     runs: dict[str, str] | None = None,
+    fit: Callable[[], dict[str, int]] | None = None,
 ) -> dict[str, Any]:
-    """A match; `runs` says which names at the start of specs stand for which run folders."""
-    specs = []
-    for spec in players:
-        kind, colon, rest = spec.partition(":")
-        specs.append(f"{(runs or {}).get(kind, kind)}{colon}{rest}")
-
+    """A match; `runs` says which names at the start of specs stand for which run folders, and `fit`
+    how much players manage in their time, if that is not to be measured for this match."""
+    specs = [_find_run(spec, runs or {}) for spec in players]
     loaded = load(game)
 
     def make() -> dict[str, Any]:
+        fitted = fit() if fit else {}
         contestants = [make_player(spec, loaded) for spec in specs]
         for player, shown in zip(contestants, players, strict=True):
             player.name = shown
+            if shown in fitted:
+                assert isinstance(player, TimedPlayer)
+                player.fitted = fitted[shown]
         result = play_match(loaded, contestants, settings)
         file.console.print(result.table())
         return result.to_json(games=False)
@@ -219,6 +224,33 @@ def match_part(
     match = {**asdict(settings), "threads": None}
     ordered = {"game": game, "players": list(players), "match": match}
     return file.part(name, identify(file, name, loaded, ordered, specs), make)
+
+
+def fit_part(
+    file: ResultFile, name: str, game: str, players: Sequence[str], runs: dict[str, str]
+) -> dict[str, int]:
+    """How much players by time manage in it, by their specs: measured once for all their matches,
+    which are compared with each other, and in turns, as a machine is not always as fast."""
+    specs = [_find_run(spec, runs) for spec in players]
+    loaded = load(game)
+
+    def make() -> dict[str, Any]:
+        counts: dict[str, list[int]] = {spec: [] for spec in players}
+        for _ in range(FITTED_TURNS):
+            for shown, spec in zip(players, specs, strict=True):
+                player = make_player(spec, loaded)
+                assert isinstance(player, TimedPlayer)
+                counts[shown].append(player.fit())
+        return {"counts": counts}
+
+    ordered = {"game": game, "players": list(players)}
+    counts = file.part(name, identify(file, name, loaded, ordered, specs), make)["counts"]
+    return {spec: round(median(found)) for spec, found in counts.items()}
+
+
+def _find_run(spec: str, runs: dict[str, str]) -> str:
+    kind, colon, rest = spec.partition(":")
+    return f"{runs.get(kind, kind)}{colon}{rest}"
 
 
 def curve_part(

@@ -14,17 +14,11 @@ import typer
 
 from omnilude.arena.experiments.ablations import OURS, VARIANTS
 from omnilude.arena.experiments.common import RESULTS
-from omnilude.arena.experiments.p3 import PLANS, Evaluation, Match, list_matches
+from omnilude.arena.experiments.plan import PLANS, Evaluation, Match, list_matches
 from omnilude.arena.experiments.published import P3_CLAIMS, P3_GAMES, P3_VARIANTS
 from omnilude.arena.experiments.throughput import PEER_RATE, RUNS
 from omnilude.arena.experiments.tictactoe import OPPONENTS
-from omnilude.arena.experiments.verdicts import (
-    GOALS,
-    compare_with_gaz,
-    is_missed,
-    judge,
-    read_curve,
-)
+from omnilude.arena.experiments.verdicts import GOALS, compare, judge, read_curve
 from omnilude.games.statistics import Estimate, format_percent, wilson
 from omnilude.networks.files import write_atomically
 
@@ -46,12 +40,19 @@ Intervals are of the games that it played: another training may differ by more. 
 baseline as P3 describes it (all propositions, fully connected, formula (1), {gaz_simulations}
 simulations a move in self-play, r = 0.5), on our engine and search. A simulation of ours is a walk
 to a new position, which is evaluated under two symmetries of the game, where it has them, and by up
-to 48 random playouts, where these were found to count (the files say how many, and how much):
-*without playouts* is the network alone. An iteration of UCT is a walk and one playout; what it
-explores weighs sqrt(ln N / n), of rewards from 0 to 1, by sqrt 1/2. GAZ's simulations are one
-evaluation each, and so less work; by time both have the same. In matches by time each player has as
-many simulations or iterations as a single game on a single core would have allowed it in that time:
-how many that were is below each table. P3 does not say how many its UCT had."""
+to 48 random playouts, where these were found to count (the files say how many, and how much).
+*Without playouts* it is the network's answers alone; with *one evaluation a simulation*, without
+symmetries too, it is what a simulation of GAZ's is, but for the size of the network. An iteration
+of UCT is a walk and one playout; what it explores weighs sqrt(ln N / n), of rewards from 0 to 1, by
+sqrt 1/2. In matches by time each player has as many simulations or iterations as a single game on a
+single core would have allowed it in that time; the machine was not always as quick: how many that
+were is below each table. P3 does not say how many its UCT had."""
+
+
+ABLATION_NOTES = """P3 trains for hours and finds the base propositions ahead of all of them, and
+the CNN ahead of both. In minutes on two cores it is not so. P3's fully connected network halves
+from the input on: over the base propositions alone it has few parameters left. Its CNN costs so
+much more that it plays a fraction of the positions, and its curve still rises in the end."""
 
 
 class Page:
@@ -98,42 +99,41 @@ def _write_p3(page: Page, data: dict[str, Any]) -> None:
     minutes = {part["identity"]["training"]["minutes"] for part in trained} or {how.minutes}
     shown = " or ".join(f"{one:g}" for one in sorted(minutes))
     seeds = sorted({int(name.split("/")[1].removeprefix("seed ")) for name in parts}) or [0]
-    trainings = "once" if len(seeds) == 1 else f"up to {len(seeds)} times"
+    trainings = "once" if len(seeds) == 1 else "once, or where it says so several times"
     page.add(
         P3_NOTES.format(minutes=shown, gaz_simulations=how.gaz_simulations, trainings=trainings)
     )
     for game, plan in PLANS.items():
         page.add(f"### {game}", P3_GAMES[game])
         rows, notes, absent = [], list[str](), list[str]()
-        played: list[tuple[str, Match, dict[str, Any], int]] = []
+        played: list[tuple[str, Match, dict[str, Any]]] = []
+        first, *others = seeds
         for match in list_matches(plan, how):
-            for seed in seeds:
-                part = parts.get(match.name(game, seed))
-                label = match.setting + (f", training {seed}" if len(seeds) > 1 else "")
-                published = P3_CLAIMS.get((game, _kind(match), match.subject), "")
-                rows.append([label, match.subject, published, *_tally_cells(part)])
-                if part is None:
-                    absent.append(f"{match.subject}, {label}")
-                else:
-                    played.append((label, match, part, seed))
+            part, label = parts.get(match.name(game, first)), match.setting
+            published = P3_CLAIMS.get((game, _kind(match), match.subject), "")
+            rows.append([label, match.subject, published, *_tally_cells(part)])
+            if part is None:
+                absent.append(f"{match.subject}, {label}")
+            else:
+                played.append((label, match, part))
         page.missing += [f"{game}: {what}" for what in (absent if played else ["everything"])]
         head = ["setting", "player", "P3", "win rate, %", "+/=/−", "mean score, % (the other's)"]
         page.table([*head, "by role, % (the other's)"], rows)
-        for seed in seeds if game in GOALS else ():
-            tallies = {m: _first_tally(part) for _, m, part, number in played if number == seed}
-            for verdict in judge(GOALS[game], tallies):
-                kind = "Beyond the goal" if ", after " in verdict else "Goal"
-                training = f" (training {seed})" if len(seeds) > 1 else ""
-                notes.append(f"{kind}{training}, {verdict}")
-                curve = parts.get(f"{game}/seed {seed}/curve ours")
-                if is_missed(verdict) and curve:
-                    notes[-1] += f"; its curve {read_curve(curve['points'])}"
-        for label, match, part, _ in played:
-            if "against GAZ" in label and match.subject == "ours":
+        tallies = {match: _first_tally(part) for _, match, part in played}
+        for verdict in judge(GOALS[game], tallies) if game in GOALS else ():
+            kind = "Beyond the goal" if verdict.match.opened else "Goal"
+            notes.append(f"{kind}, {verdict.match.setting}: {verdict.text}")
+            curve = parts.get(f"{game}/seed {first}/curve ours")
+            if verdict.missed and curve:
+                seen = f"by {how.simulations} simulations against UCT {how.iterations}"
+                notes[-1] += f"; its curve, {seen}, {read_curve(curve['points'])}"
+        for label, match, part in played:
+            if match.rivals and match.subject == "ours":
                 theirs = part["tallies"][part["contestants"][1]]["all"]
-                told = compare_with_gaz(match, _first_tally(part), theirs)
-                notes.append(f"Beyond the goal, {told}")
-        notes += _budget_notes([(f"{label}, {m.subject}", part) for label, m, part, _ in played])
+                told = compare(_first_tally(part), "GAZ", theirs)
+                notes.append(f"Beyond the goal, {label}: {told}")
+        notes += _other_trainings(parts, game, [match for _, match, _ in played], others)
+        notes += _budget_notes([(f"{label}, {m.subject}", part) for label, m, part in played])
         for name, shown in (("ours", "ours"), ("gaz", "GAZ")):
             for seed in seeds:
                 notes += _training_notes(page, parts, f"{game}/seed {seed}", name, shown)
@@ -176,6 +176,8 @@ def _write_ablations(page: Page, data: dict[str, Any]) -> None:
             rows.append([variant, P3_VARIANTS.get(variant, ""), *cells, *sizes, version])
     head = ["variant", "P3, 1 s each", "win rate, %", "+/=/−", "mean score, % (UCT's)"]
     page.table([*head, "positions played", "parameters", "version"], rows)
+    if data:
+        page.add(ABLATION_NOTES)
     curves = {name: part for name, part in parts.items() if name.endswith("/curve")}
     if curves:
         page.add(
@@ -221,13 +223,17 @@ def _write_throughput(page: Page, data: dict[str, Any], p3: dict[str, Any]) -> N
     page.table(head, rows)
     if note := _limit_note(parts):
         page.add(note)
-    training = p3.get("parts", {}).get("connect-four/seed 0/training ours")
-    if training is None:
+    found = p3.get("parts", {})
+    memory = {n: part["summary"]["memory"] for n, part in found.items() if "/training " in n}
+    if "connect-four/seed 0/training ours" not in memory:
         page.miss("memory of a 10-minute run")
     else:
+        most = max(memory, key=lambda name: memory[name])
+        game, player = most.split("/")[0], most.rsplit(" ", 1)[1].replace("gaz", "GAZ")
         page.add(
             f"Memory of the {p3['settings']['minutes']:g}-minute run of connect-four: "
-            f"{_gib(training['summary']['memory'])} (goal: under 3 GiB)."
+            f"{_gib(memory['connect-four/seed 0/training ours'])} (goal: under 3 GiB); of all runs "
+            f"of P3's games {_gib(memory[most])} at most ({player}, {game})."
         )
 
 
@@ -322,11 +328,9 @@ def _ratio_cell(ratio: float | None) -> str:
 
 def _kind(match: Match) -> str:
     """What P3 would have called the setting."""
-    if "against GAZ" in match.setting:
+    if match.rivals:
         return "GAZ" if match.timed else ""
-    if ", UCT" in match.setting and " s, " in match.setting:
-        return "slow"
-    return "time" if match.setting.endswith("s each") else ""
+    return match.budget if match.timed and not match.opened else ""
 
 
 def _first_tally(part: dict[str, Any]) -> dict[str, Any]:
@@ -364,18 +368,31 @@ def _tally_cells(part: dict[str, Any] | None) -> list[str]:
     ]
 
 
+def _other_trainings(
+    parts: dict[str, Any], game: str, matches: Sequence[Match], seeds: Sequence[int]
+) -> list[str]:
+    """What trainings with other seeds came to, beside the one in the table."""
+    notes = []
+    for match in matches:
+        found = {seed: parts.get(match.name(game, seed)) for seed in seeds}
+        told = [
+            f"{_interval(_first_tally(part)['score'])} (seed {seed})"
+            for seed, part in found.items()
+            if part
+        ]
+        if told:
+            times = "another training has" if len(told) == 1 else "other trainings have"
+            notes.append(f"{match.setting}, {match.subject}: {times} {', '.join(told)}")
+    return notes
+
+
 def _budget_notes(played: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
-    """What time came to, and whether games repeated."""
-    counts: dict[tuple[str, float, str], list[int]] = {}
+    """What time came to in each match, and whether games repeated."""
     notes = []
     for label, part in played:
-        for player in part["players"]:
-            seconds = player.get("fitted_to_seconds")
-            if seconds:
-                name = {"gaz": "GAZ", "uct": "UCT"}.get(kind := player["name"].split(":")[0], kind)
-                what = "iterations" if player["kind"] == "uct" else "simulations"
-                count = player.get("iterations") or player["search"]["simulations"]
-                counts.setdefault((name, seconds, what), []).append(count)
+        if any("fitted_to_seconds" in player for player in part["players"]):
+            told = " against ".join(_say_budget(player) for player in part["players"])
+            notes.append(f"{label}: {told} a move")
         if (effective := _effective(part)) < part["games"] / 2:
             counted = "effective" in _first_tally(part)  # but not by early versions
             interval = f"that of {effective:.0f}" if counted else "as if all did"
@@ -383,11 +400,13 @@ def _budget_notes(played: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
                 f"{label}: {part['distinct']} of {part['games']} games differ, and the interval is "
                 f"{interval}"
             )
-    for (name, seconds, what), found in counts.items():
-        low, high = min(found), max(found)
-        shown = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        notes.append(f"{name} in {seconds:g} s: {shown} {what} a move")
     return notes
+
+
+def _say_budget(player: dict[str, Any]) -> str:
+    if player["kind"] == "uct":
+        return f"{player['iterations']:,} iterations"
+    return f"{player['search']['simulations']:,} simulations"
 
 
 def _percent(share: float) -> str:

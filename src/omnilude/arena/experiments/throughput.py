@@ -36,6 +36,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "self-play alone": ALONE,
     "self-play alone, without playouts from leaves": {**ALONE, "auto_playouts": False},
     "with learning": {},
+    "with learning, in turns instead of at the same time": {"overlap": False},
 }
 """All with the default network, which has the peer's shape: 32 channels, 2 blocks."""
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from omnilude.arena.experiments.p3 import Match
+from omnilude.arena.experiments.plan import Match
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,55 +41,34 @@ NORMAL = 1.96
 """Half of a 95 % interval in standard errors."""
 
 
-def judge(goal: Goal, played: Mapping[Match, dict[str, Any]]) -> list[str]:
-    """A line for each setting in which ours met UCT; `played` has the tally of each match."""
-    lines = []
-    settings = {match.setting: match for match in played if "against GAZ" not in match.setting}
-    for setting, any_match in settings.items():
-        told = {match.subject: t for match, t in played.items() if match.setting == setting}
-        ours = told.get("ours")
-        if ours is None:
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    match: Match
+    text: str
+    missed: bool
+
+
+def judge(goal: Goal, played: Mapping[Match, dict[str, Any]]) -> list[Verdict]:
+    """One for each setting in which ours met UCT; `played` has the tally of each match."""
+    verdicts = []
+    for match, ours in played.items():
+        if match.subject != "ours" or match.rivals:
             continue
         if goal.ahead:
+            told = {m.subject: t for m, t in played.items() if m.setting == match.setting}
             rivals = {name: told[name] for name in RIVALS if name in told}
-            verdict = ", ".join(_compare(ours, name, rival) for name, rival in rivals.items())
+            text = ", ".join(compare(ours, name, rival) for name, rival in rivals.items())
+            missed = any(_lead(ours, rival) < 0 for rival in rivals.values())
         else:
-            slow = any_match.timed and "each" not in setting
-            verdict = _measure(ours, goal.slow if slow and goal.slow else goal.least)
-        if verdict:
-            lines.append(f"{setting}: {verdict}")
-    return lines
+            least = goal.slow if match.budget == "slow" and goal.slow else goal.least
+            text, missed = _measure(ours, least), 100 * ours["score"]["value"] < least
+        verdicts.append(Verdict(match, text, missed))
+    return verdicts
 
 
-def is_missed(verdict: str) -> bool:
-    return "short by" in verdict or "behind" in verdict
-
-
-def compare_with_gaz(match: Match, ours: dict[str, Any], theirs: dict[str, Any]) -> str:
-    """A line for a match of ours against GAZ, from the tallies of both."""
-    return f"{match.setting}: {_compare(ours, 'GAZ', theirs)}"
-
-
-def read_curve(points: Sequence[dict[str, Any]]) -> str:
-    """Whether the later half of a curve is above the earlier: would more minutes have helped?"""
-    scores = [point["tally"]["score"] for point in points]
-    later, earlier = scores[len(scores) // 2 :], scores[: len(scores) // 2]
-    if not earlier:
-        return "too short to tell"
-    rise = spread = 0.0
-    for half, sign in ((later, 1), (earlier, -1)):
-        rise += sign * sum(score["value"] for score in half) / len(half)
-        errors = [(score["high"] - score["low"]) / 2 / NORMAL for score in half]
-        spread += sum(error**2 for error in errors) / len(half) ** 2
-    margin = NORMAL * math.sqrt(spread)
-    found = (
-        "rises" if rise > margin else "falls" if rise < -margin else "is flat, as far as it tells"
-    )
-    return f"{found}: later half less earlier half {100 * rise:+.1f} ± {100 * margin:.1f} points"
-
-
-def _compare(ours: dict[str, Any], name: str, rival: dict[str, Any]) -> str:
-    lead = 100 * (ours["score"]["value"] - rival["score"]["value"])
+def compare(ours: dict[str, Any], name: str, rival: dict[str, Any]) -> str:
+    """Which of two tallies is ahead, and by how much."""
+    lead = _lead(ours, rival)
     # Rough, and rather too careful: intervals that overlap a little may still be told apart.
     apart = (
         ours["score"]["low"] > rival["score"]["high"]
@@ -99,6 +78,38 @@ def _compare(ours: dict[str, Any], name: str, rival: dict[str, Any]) -> str:
     if lead == 0:
         where = f"level with {name}"
     return where + ("" if apart else " (their intervals overlap)")
+
+
+def read_curve(points: Sequence[dict[str, Any]]) -> str:
+    """Whether the last third of a curve is above the third before: would more minutes have helped?
+    The first third tells how it began."""
+    third = len(points) // 3
+    if not third:
+        return "is too short to tell"
+    parts = (points[-third:], points[-2 * third : -third])
+    rise = spread = 0.0
+    for part, sign in zip(parts, (1, -1), strict=True):
+        scores = [point["tally"]["score"] for point in part]
+        rise += sign * sum(score["value"] for score in scores) / third
+        errors = [(score["high"] - score["low"]) / 2 / NORMAL for score in scores]
+        spread += sum(error**2 for error in errors) / third**2
+    margin = NORMAL * math.sqrt(spread)
+    found = (
+        "rises" if rise > margin else "falls" if rise < -margin else "is flat, as far as it tells"
+    )
+    late, early = (
+        " to ".join(dict.fromkeys(f"{p['elapsed'] / 60:.0f}" for p in (part[0], part[-1])))
+        for part in parts
+    )
+    return (
+        f"{found}: after {late} minutes less after {early} "
+        f"{100 * rise:+.1f} ± {100 * margin:.1f} points"
+    )
+
+
+def _lead(ours: dict[str, Any], rival: dict[str, Any]) -> float:
+    """In points of a hundred."""
+    return 100 * float(ours["score"]["value"] - rival["score"]["value"])
 
 
 def _measure(ours: dict[str, Any], least: float) -> str:
