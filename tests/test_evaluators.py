@@ -2,13 +2,19 @@
 
 import threading
 import time
+from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 import torch
 
+from omnilude import load
+from omnilude.encoding import Encoding
 from omnilude.errors import SettingsError
-from omnilude.networks import NetworkSettings, build_network
+from omnilude.games import Game
+from omnilude.games.statistics import random_play
+from omnilude.networks import NetworkSettings, build_network, load_checkpoint
 from omnilude.networks.layout import StoredLayout
 from omnilude.networks.network import Network
 from omnilude.search.evaluator import (
@@ -147,6 +153,28 @@ def test_an_evaluator_of_a_new_network_follows_it(engine: str, family: str) -> N
             for one, other in zip(given, wanted, strict=True):
                 np.testing.assert_allclose(one, other, atol=FP32_TOLERANCE)
         assert float(given[0].std()) > 0.01  # there was something to agree on
+
+
+@pytest.mark.parametrize("game_name", ["connect-four", "pacman-3p"])
+def test_8_bit_integers_agree_where_they_were_not_calibrated(game_name: str) -> None:
+    """Networks that have learned, of experiments, in positions beside those they are scaled by."""
+    networks = Path(__file__).parent.parent / "results" / "networks"
+    game = load(game_name)
+    network = load_checkpoint(networks / f"p3-{game_name}-ours-0.json", game).network
+    calibrated, others = (
+        play_some_rows(game, cast(Encoding, network.encoding), seed) for seed in (0, 1)
+    )
+    evaluator = make_evaluator(network, engine="onnx-int8", calibration=calibrated)
+    assert evaluator.engine == "onnx-int8"
+    agreement = compare(answer_plainly(network, others), evaluator(others), network.slots)
+    assert 0 < agreement.policy < INT8_POLICY_TOLERANCE
+    assert 0 < agreement.value < INT8_VALUE_TOLERANCE
+
+
+def play_some_rows(game: Game, encoding: Encoding, seed: int) -> np.ndarray:
+    """Of positions of random games that are not over."""
+    steps = random_play(game, 32, seed=seed, max_length=1000)
+    return encoding.encode(np.concatenate([step.states[step.live] for step in steps])[:512])
 
 
 def test_8_bit_integers_give_way_where_they_are_too_coarse(monkeypatch: pytest.MonkeyPatch) -> None:
