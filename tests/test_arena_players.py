@@ -101,7 +101,13 @@ def test_names_that_were_meant_are_told(
     run = Path("runs/tower")
     run.mkdir(parents=True)
     (run / "settings.toml").touch()
-    for spec, meant in (("towr", run), ("runs/towwer:sims=5", run), ("rndom", "random")):
+    (run.parent / "towe.json").touch()  # has no weights
+    for spec, meant in (
+        ("towr", run),
+        ("Tower", run),
+        ("runs/towwer:sims=5", run),
+        ("rndom", "random"),
+    ):
         with pytest.raises(SettingsError, match=f"no player '{spec}'; did you mean '{meant}'\\?$"):
             make_player(spec, game)
     with pytest.raises(SettingsError) as raised:

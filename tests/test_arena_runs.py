@@ -5,14 +5,9 @@ One tiny run of tic-tac-toe is trained for all tests; how strong it is does not 
 
 from __future__ import annotations
 
-import inspect
 import json
-import os
 import shutil
-import subprocess
-import sys
-import time
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +18,9 @@ import omnilude
 from omnilude import networks
 from omnilude.arena import history, network_players, specs
 from omnilude.arena.assess import Assessment, share_interest
-from omnilude.arena.experiments import ablations, common, p3, tables
+from omnilude.arena.experiments import common, p3, tables
 from omnilude.arena.experiments import plan as plans
 from omnilude.arena.experiments.common import ResultFile, curve_part, match_part
-from omnilude.arena.experiments.published import P3_CLAIMS
 from omnilude.arena.match import MatchSettings, play_match
 from omnilude.arena.players import Positions
 from omnilude.arena.specs import (
@@ -497,79 +491,6 @@ def test_what_is_lost_is_trained_again(
     assert train() == 2
 
 
-@pytest.mark.parametrize("game_name", list(plans.PLANS))
-def test_every_game_is_played_as_the_issue_wants(game_name: str) -> None:
-    """With 100 simulations against 1,000 iterations, with a second for each, Breakthrough with four
-    times the time for UCT too, and against GAZ; 100 games or more."""
-    how, plan = plans.Evaluation(), plans.PLANS[game_name]
-    matches = plans.list_matches(plan, how)
-    found = {match.name(game_name, 0): match for match in matches}
-    assert len(found) == len(matches)
-    for match in matches:
-        assert match.changes.get("games", how.games) >= 100
-    few = "100 simulations, UCT 1000 iterations"
-    searched = ":root=puct:first_play=zero:solver=false"
-    wanted = {
-        f"{few}/ours": ("ours:sims=100", "uct:1000"),
-        f"{few}/GAZ": (f"gaz:sims=100{searched}", "uct:1000"),
-        "1 s each/ours": ("ours:time=1s", "uct:1s"),
-    }
-    if game_name == "breakthrough-6x6":
-        wanted["1 s, UCT 4 s/ours"] = ("ours:time=1s", "uct:4s")
-    if plan.together:  # all seats are one player's; UCT plays for itself
-        wanted = {name: players[:1] for name, players in wanted.items()}
-        wanted |= {f"{few}/UCT": ("uct:1000",), "1 s each/UCT": ("uct:1s",)}
-    else:
-        for setting, budget in (("100 simulations", "sims=100"), ("0.1 s", "time=0.1s")):
-            pair = (f"ours:{budget}", f"gaz:{budget}{searched}")
-            wanted[f"ours against GAZ, {setting} each/ours"] = pair
-    for name, players in wanted.items():
-        assert found[f"{game_name}/seed 0/{name}"].players == players
-
-
-def test_the_experiment_is_by_default_what_was_planned() -> None:
-    options = inspect.signature(p3.main).parameters
-    planned = asdict(plans.Evaluation())
-    assert {name: options[name].default for name in planned} == planned
-
-
-def test_all_figures_of_p3_are_shown() -> None:
-    shown = {
-        (game_name, tables._kind(match), match.subject)
-        for game_name, plan in plans.PLANS.items()
-        for match in plans.list_matches(plan, plans.Evaluation())
-    }
-    assert P3_CLAIMS.keys() <= shown
-
-
-@pytest.mark.parametrize("effective", [3.0, 80.0])
-def test_the_page_says_where_games_repeat(effective: float) -> None:
-    part = {
-        "players": [], "distinct": 30, "games": 100, "contestants": ["ours"],
-        "tallies": {"ours": {"all": {"effective": effective}}},
-    }  # fmt: skip
-    notes = tables._budget_notes([("a match, GAZ", part)])
-    told = "a match, GAZ: 30 of 100 games differ, and the interval is that of 3"
-    assert notes == ([told] if effective < 50 else [])
-
-
-def test_the_page_stands_without_results(tmp_path: Path) -> None:
-    page = tables.make_page(tmp_path)
-    for section in ("P3: six games", "ablations", "Throughput", "Does it learn", "missing"):
-        assert section in page
-    for name in plans.PLANS:
-        assert f"### {name}" in page
-        assert f"- {name}: everything" in page
-    assert "95 %" in page
-
-
-def test_the_page_is_that_of_the_results() -> None:
-    root = Path(__file__).parent.parent
-    page = (root / "RESULTS.md").read_text(encoding="utf-8")
-    told = "python -m omnilude.arena.experiments.tables writes it anew"
-    assert tables.make_page(root / "results") == page, told
-
-
 @pytest.mark.parametrize("timed", [True, False])
 @pytest.mark.parametrize("plan", [plans.Plan(role="o", slow_uct=4), plans.Plan(together=True)])
 def test_an_experiment_from_its_run_to_the_page(
@@ -582,10 +503,19 @@ def test_an_experiment_from_its_run_to_the_page(
         monkeypatch.setattr(module, "PLANS", {"tic-tac-toe": plan})
     monkeypatch.setattr(tables, "P3_GAMES", {"tic-tac-toe": "Goal: none."})
     how = {"games": 2, "simulations": 4, "iterations": 5, "seconds": 0.002, "curve_games": 2}
-    p3.main(
-        **how, only="", minutes=1, seeds="0", gaz_simulations=4, curve_points=1,
+    play = partial(
+        p3.main, **how, only="", minutes=1, seeds="0", gaz_simulations=4, curve_points=1,
         output=tmp_path / "p3.json", runs=tmp_path, timed=timed,
     )  # fmt: skip
+    play(gaz=False)
+    parts = json.loads((tmp_path / "p3.json").read_bytes())["parts"]
+    assert any(name.endswith("/ours") for name in parts)
+    assert not any("gaz" in name.lower() for name in parts)
+    assert not any("gaz" in player for part in parts.values() for player in _specs_of(part))
+    play()
+    again = json.loads((tmp_path / "p3.json").read_bytes())["parts"]
+    assert any(name.endswith("/GAZ") for name in again)
+    assert parts.items() <= again.items()  # with the same time for those who were there before
     if not timed:
         missing = tables.make_page(tmp_path).split("## What is missing")[1]
         assert "0.002 s" in missing
@@ -597,18 +527,9 @@ def test_an_experiment_from_its_run_to_the_page(
     assert ("over time" in page) == (not plan.together)
 
 
-def test_inputs_are_counted() -> None:
-    assert ablations.count_inputs("tic-tac-toe")["base"] == 20
-
-
-def test_matches_of_experiments_keep_no_games(tmp_path: Path) -> None:
-    file = ResultFile(tmp_path / "x.json", "x", {})
-    part = match_part(
-        file, "m", "tic-tac-toe", ["ours:20", "random"], MatchSettings(games=4), {"ours": "uct"}
-    )
-    assert part["contestants"] == ["ours:20", "random"]
-    assert "played" not in part
-    assert part["players"][0]["iterations"] == 20
+def _specs_of(part: dict[str, Any]) -> list[str]:
+    specs: list[str] = part["identity"].get("players", [])
+    return specs
 
 
 def test_speed_of_a_run() -> None:
@@ -619,46 +540,3 @@ def test_speed_of_a_run() -> None:
     assert speed["positions_per_second"] == 50
     assert speed["search_share"] == pytest.approx(0.2)
     assert summarise_speed([]) == {}
-
-
-def sleep_and_tell(file: Path) -> dict[str, int]:
-    file.write_text(str(os.getpid()), encoding="utf-8")
-    time.sleep(60)
-    return {}
-
-
-APART = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from omnilude.arena.experiments.common import run_apart
-from test_arena_runs import sleep_and_tell
-if __name__ == "__main__":
-    run_apart(sleep_and_tell, Path(sys.argv[1]))
-"""
-
-
-def test_what_runs_apart_ends_with_its_parent(tmp_path: Path) -> None:
-    script, file = tmp_path / "apart.py", tmp_path / "pid"
-    script.write_text(APART, encoding="utf-8")
-    folder = str(Path(__file__).parent)
-    with subprocess.Popen([sys.executable, str(script), str(file), folder]) as parent:
-        while not (file.is_file() and file.read_text(encoding="utf-8")):
-            assert parent.poll() is None
-            time.sleep(0.05)
-        child = int(file.read_text(encoding="utf-8"))
-        parent.kill()
-    for _ in range(200):
-        if not is_running(child):
-            break
-        time.sleep(0.05)
-    assert not is_running(child)
-
-
-def is_running(process: int) -> bool:
-    """Neither gone nor waiting to be buried."""
-    try:
-        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"

@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import asdict, replace
@@ -238,6 +239,7 @@ def test_workers_that_die_are_told_in_a_line(
     options = ("--run", str(tmp_path / "run"), *TINY, "--backend", "processes")
     output = " ".join(run("train", "tic-tac-toe", *options, code=1).output.split())
     assert "worker 0 keeps dying (RuntimeError: the worker has read fluents" in output
+    assert "Traceback" in output  # it is no fault of whoever reads it
 
 
 def test_the_panel_of_a_run_fits_a_terminal() -> None:
@@ -425,9 +427,13 @@ def test_export(trained: Path, tmp_path: Path) -> None:
     assert "logits [n, 20]" in output
     assert file.stat().st_size > 1000
     elsewhere = tmp_path / "new" / "player.onnx"
-    output = run("export", str(trained), "--onnx", str(elsewhere), code=1).output
-    assert "there is no folder" in output
-    assert not elsewhere.parent.exists()
+    run("export", str(trained), "--onnx", str(elsewhere))
+    assert elsewhere.read_bytes() == file.read_bytes()
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy)
+    (copy / "rules.kif").unlink()  # by which moves have their names
+    assert "logits [n, 20]" in run("export", str(copy), "--onnx", str(elsewhere)).output
+    assert elsewhere.stat().st_size < file.stat().st_size
     folder = tmp_path / "folder.onnx"
     folder.mkdir()
     output = run("export", str(trained), "--onnx", str(folder), code=1).output

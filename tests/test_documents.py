@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-EXAMPLE = re.compile(r"^```python\n(.*?)^```\n\n?^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(
+    r"^```python\n((?:(?!```).*\n)*)```\n\n?```\n((?:(?!```).*\n)*)```$", re.MULTILINE
+)
 """A block of Python with what it prints right below."""
 
 

@@ -1,18 +1,25 @@
-"""Experiments as programs: what they keep, and how they say what is wrong."""
+"""Experiments: what they play and keep, what their page says, and how they say what is wrong."""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
+import os
+import subprocess
 import sys
+import time
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from omnilude.arena.experiments import common
+from omnilude.arena.experiments import ablations, common, p3, tables
 from omnilude.arena.experiments.common import ResultFile, fit_part, match_part
-from omnilude.arena.experiments.plan import PLANS, Budget, Match
+from omnilude.arena.experiments.plan import PLANS, Budget, Evaluation, Match, list_matches
+from omnilude.arena.experiments.published import P3_CLAIMS
 from omnilude.arena.experiments.verdicts import GOALS, Goal, Verdict, judge, read_curve
 from omnilude.arena.match import MatchSettings
 from omnilude.arena.players import UctPlayer
@@ -130,6 +137,7 @@ def test_ours_is_held_against_others_in_its_place(gaz: float, told: str) -> None
     told = f"ahead of UCT by 5.0, {told}"
     assert judge(Goal(ahead=True), played) == [Verdict(ours, told, gaz > 0.4)]
     assert judge(Goal(ahead=True), {match_of("UCT"): tally(0.3, 0.1)}) == []
+    assert judge(Goal(ahead=True), {ours: tally(0.3, 0.1)}) == []  # others have not played yet
 
 
 @pytest.mark.parametrize(
@@ -157,23 +165,191 @@ def test_every_game_has_a_goal() -> None:
 def test_matches_that_are_compared_have_the_same_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is measured in turns, once for all of them; the middle counts."""
-    file, measured = ResultFile(tmp_path / "some.json", "some", {}), []
+    """It is measured once for each player, whichever matches it plays; the middle counts."""
+    file, measured, game = ResultFile(tmp_path / "some.json", "some", {}), [], "tic-tac-toe"
 
     def fit(player: UctPlayer) -> int:
         if not player.fitted:
             measured.append(player.settings.seconds)
-            player.fitted = round(100 * player.settings.seconds * [3, 1, 2][len(measured) // 2 % 3])
+            player.fitted = round(100 * player.settings.seconds * [3, 1, 2][len(measured) % 3])
         return player.fitted
 
     monkeypatch.setattr(UctPlayer, "fit", fit)
-    specs = ["uct:1s", "uct:4s"]
-    for _ in range(2):
-        told = fit_part(file, "fitted", "tic-tac-toe", specs, {})
-        assert told == {"uct:1s": 200, "uct:4s": 800}
-    assert measured == [1.0, 4.0] * 3
     settings = MatchSettings(games=2, threads=1)
-    played = match_part(file, "m", "tic-tac-toe", specs, settings, fit=lambda: told)
-    assert [player["iterations"] for player in played["players"]] == [200, 800]
-    assert [player["fitted_to_seconds"] for player in played["players"]] == [1.0, 4.0]
-    assert len(measured) == 6
+    fitted = partial(fit_part, file, game, 0, {})
+
+    def play(*specs: str) -> list[int]:
+        played = match_part(file, " ".join(specs), game, specs, settings, fit=fitted)
+        assert [player["fitted_to_seconds"] for player in played["players"]] == [
+            float(spec[4:-1]) for spec in specs
+        ]
+        return [player["iterations"] for player in played["players"]]
+
+    assert play("uct:1s", "uct:2s") == [200, 400]
+    assert measured == [1.0] * 3 + [2.0] * 3
+    assert play("uct:1s", "uct:4s") == [200, 800]  # one more player leaves the others alone
+    assert measured[6:] == [4.0] * 3
+    assert play("uct:1s", "uct:2s") == [200, 400]
+    del file.data["parts"][f"{game}/seed 0/fitted/uct:2s"]
+    measured[:] = [1.0]
+    assert play("uct:1s", "uct:2s") == [200, 400]
+    monkeypatch.setattr(UctPlayer, "fit", lambda player: 300)
+    del file.data["parts"][f"{game}/seed 0/fitted/uct:2s"]
+    assert play("uct:1s", "uct:2s") == [200, 300]  # measured anew, so played anew
+
+
+def test_what_was_measured_for_a_match_alone_stands(tmp_path: Path) -> None:
+    file, settings = ResultFile(tmp_path / "some.json", "some", {}), MatchSettings(games=2)
+    specs = ("uct:0.002s", "random")
+    before = match_part(file, "m", "tic-tac-toe", specs, settings)
+    assert match_part(file, "m", "tic-tac-toe", specs, settings, fit=lambda _: 1) == before
+
+
+@pytest.mark.parametrize("game_name", list(PLANS))
+def test_every_game_is_played_as_was_asked_for(game_name: str) -> None:
+    """With 100 simulations against 1,000 iterations, with a second for each, Breakthrough with four
+    times the time for UCT too, and against GAZ; 100 games or more."""
+    how, plan = Evaluation(), PLANS[game_name]
+    matches = list_matches(plan, how)
+    found = {match.name(game_name, 0): match for match in matches}
+    assert len(found) == len(matches)
+    for match in matches:
+        assert match.changes.get("games", how.games) >= 100
+    few = "100 simulations, UCT 1000 iterations"
+    searched = ":root=puct:first_play=zero:solver=false"
+    wanted = {
+        f"{few}/ours": ("ours:sims=100", "uct:1000"),
+        f"{few}/GAZ": (f"gaz:sims=100{searched}", "uct:1000"),
+        "1 s each/ours": ("ours:time=1s", "uct:1s"),
+    }
+    if game_name == "breakthrough-6x6":
+        wanted["1 s, UCT 4 s/ours"] = ("ours:time=1s", "uct:4s")
+    if plan.together:  # all seats are one player's; UCT plays for itself
+        wanted = {name: players[:1] for name, players in wanted.items()}
+        wanted |= {f"{few}/UCT": ("uct:1000",), "1 s each/UCT": ("uct:1s",)}
+    else:
+        for setting, budget in (("100 simulations", "sims=100"), ("0.1 s", "time=0.1s")):
+            pair = (f"ours:{budget}", f"gaz:{budget}{searched}")
+            wanted[f"ours against GAZ, {setting} each/ours"] = pair
+    for name, players in wanted.items():
+        assert found[f"{game_name}/seed 0/{name}"].players == players
+
+
+def test_the_experiment_is_by_default_what_was_planned() -> None:
+    options = inspect.signature(p3.main).parameters
+    planned = asdict(Evaluation())
+    assert {name: options[name].default for name in planned} == planned
+
+
+def test_all_figures_of_p3_are_shown() -> None:
+    shown = {
+        (game_name, tables._kind(match), match.subject)
+        for game_name, plan in PLANS.items()
+        for match in list_matches(plan, Evaluation())
+    }
+    assert P3_CLAIMS.keys() <= shown
+
+
+@pytest.mark.parametrize("effective", [3.0, 80.0])
+def test_the_page_says_where_games_repeat(effective: float) -> None:
+    part = {
+        "players": [], "distinct": 30, "games": 100, "contestants": ["ours"],
+        "tallies": {"ours": {"all": {"effective": effective}}},
+    }  # fmt: skip
+    notes = tables._budget_notes([("a match, GAZ", part)])
+    told = "a match, GAZ: 30 of 100 games differ, and the interval is that of 3"
+    assert notes == ([told] if effective < 50 else [])
+
+
+def test_the_page_stands_without_results(tmp_path: Path) -> None:
+    page = tables.make_page(tmp_path)
+    for section in ("P3: six games", "ablations", "Throughput", "Does it learn", "missing"):
+        assert section in page
+    for name in PLANS:
+        assert f"### {name}" in page
+        assert f"- {name}: everything" in page
+    assert "95 %" in page
+
+
+def test_the_page_is_that_of_the_results() -> None:
+    root = Path(__file__).parent.parent
+    page = (root / "RESULTS.md").read_text(encoding="utf-8")
+    told = "python -m omnilude.arena.experiments.tables writes it anew"
+    assert tables.make_page(root / "results") == page, told
+
+
+def test_the_page_tells_of_other_trainings(tmp_path: Path) -> None:
+    """Also where the first has not played yet, and with what the time came to."""
+    match = list_matches(PLANS["connect-four"], Evaluation())[0]
+    score = {"value": 0.5, "low": 0.4, "high": 0.6}
+    tally = {"score": score, "effective": 9.0}
+    uct = {"kind": "uct", "iterations": 70, "fitted_to_seconds": 1.0}
+    part = {
+        "players": [uct, uct], "distinct": 9, "games": 9, "contestants": ["ours"],
+        "tallies": {"ours": {"all": tally}},
+    }  # fmt: skip
+    parts = {"tower/seed 0/training": {}, match.name("connect-four", 5): part}
+    assert tables._list_seeds(parts, "connect-four") == [5]
+    assert tables._list_seeds(parts, "pacman-3p") == [0]
+    told = tables._other_trainings(parts, "connect-four", [match], [5])
+    assert told == [
+        f"{match.setting}, ours: another training has 50.0 [40.0, 60.0] (seed 5)",
+        f"{match.setting}, ours, seed 5: 70 iterations against 70 iterations a move",
+    ]
+
+
+def test_inputs_are_counted() -> None:
+    assert ablations.count_inputs("tic-tac-toe")["base"] == 20
+
+
+def test_matches_of_experiments_keep_no_games(tmp_path: Path) -> None:
+    file = ResultFile(tmp_path / "x.json", "x", {})
+    part = match_part(
+        file, "m", "tic-tac-toe", ["ours:20", "random"], MatchSettings(games=4), {"ours": "uct"}
+    )
+    assert part["contestants"] == ["ours:20", "random"]
+    assert "played" not in part
+    assert part["players"][0]["iterations"] == 20
+
+
+def sleep_and_tell(file: Path) -> dict[str, int]:
+    file.write_text(str(os.getpid()), encoding="utf-8")
+    time.sleep(60)
+    return {}
+
+
+APART = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from omnilude.arena.experiments.common import run_apart
+from test_experiments import sleep_and_tell
+if __name__ == "__main__":
+    run_apart(sleep_and_tell, Path(sys.argv[1]))
+"""
+
+
+def test_what_runs_apart_ends_with_its_parent(tmp_path: Path) -> None:
+    script, file = tmp_path / "apart.py", tmp_path / "pid"
+    script.write_text(APART, encoding="utf-8")
+    folder = str(Path(__file__).parent)
+    with subprocess.Popen([sys.executable, str(script), str(file), folder]) as parent:
+        while not (file.is_file() and file.read_text(encoding="utf-8")):
+            assert parent.poll() is None
+            time.sleep(0.05)
+        child = int(file.read_text(encoding="utf-8"))
+        parent.kill()
+    for _ in range(200):
+        if not is_running(child):
+            break
+        time.sleep(0.05)
+    assert not is_running(child)
+
+
+def is_running(process: int) -> bool:
+    """Neither gone nor waiting to be buried."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"

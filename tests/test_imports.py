@@ -14,7 +14,7 @@ import pytest
 
 ROAD = ("rules", "games", "encoding", "networks", "search", "training", "arena", "play")
 # Beside the road: everyone may import these, and they import nothing of it.
-SHARED = ("errors", "fields", "_core")
+SHARED = ("errors", "fields", "spelling", "_core")
 # Above the road: these may import everything, and nothing on the road imports them.
 ABOVE = ("__init__", "__main__", "_core_loader", "benchmarks", "ludeme_benchmarks", "cli")
 

@@ -12,8 +12,10 @@ import pytest
 
 from omnilude.arena.history import RatingSettings
 from omnilude.arena.match import MatchSettings
+from omnilude.benchmarks import BenchmarkSettings
 from omnilude.errors import SettingsError
 from omnilude.fields import check_fields
+from omnilude.games.settings import LoadSettings
 from omnilude.networks.settings import NetworkSettings
 from omnilude.search.settings import MOST, SearchSettings, UctSettings
 from omnilude.training.settings import TrainingSettings
@@ -26,6 +28,8 @@ KINDS = (
     TrainingSettings,
     MatchSettings,
     RatingSettings,
+    LoadSettings,
+    BenchmarkSettings,
 )
 WRONG: dict[Any, list[Any]] = {
     int: ["x", "3", 2.5, 3.0, True, [3], math.nan, math.inf, -1, np.float64(3), np.array([3])],
@@ -74,6 +78,8 @@ def test_fields_are_what_their_annotations_say(kind: Any, name: str, hint: Any) 
         (MatchSettings, {"games": 2.5}, "games must be a whole number, not 2.5"),
         (MatchSettings, {"roles": "ab"}, "roles must be a tuple, each item a text, not 'ab'"),
         (RatingSettings, {"checkpoints": 1}, "checkpoints must be at least 2, not 1"),
+        (LoadSettings, {"seconds": math.nan}, "seconds must be at least 0, not nan"),
+        (BenchmarkSettings, {"seconds": 0}, "seconds must be above 0, not 0"),
     ],
     ids=str,
 )

@@ -13,6 +13,7 @@ from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from omnilude import load
+from omnilude.cli.bench import print_estimate
 from omnilude.games.symmetry import Symmetry
 from omnilude.networks import NetworkSettings
 from omnilude.training.batches import BatchMaker
@@ -22,7 +23,6 @@ from omnilude.training.estimate import (
     Layout,
     estimate_training,
     list_layouts,
-    print_estimate,
 )
 from omnilude.training.plots import draw_plots
 from omnilude.training.progress import Status

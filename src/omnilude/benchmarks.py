@@ -24,6 +24,7 @@ from rich.table import Table
 
 from omnilude import LoadSettings, __version__, _core, load
 from omnilude.errors import SettingsError
+from omnilude.fields import check_fields
 from omnilude.games import Game
 from omnilude.games.statistics import MAX_LENGTH, random_play
 
@@ -74,8 +75,7 @@ class BenchmarkSettings:
     """States at once when the cost of a search node is measured."""
 
     def __post_init__(self) -> None:
-        if self.rounds < 1 or self.seconds <= 0 or self.batch < 1:
-            raise SettingsError("rounds, seconds and batch must be positive")
+        check_fields(self, at_least={1: "rounds batch"}, above_0="seconds")
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,5 +64,14 @@ class LearningError(OmniludeError):
     """Learning has come to nothing: weights that give no numbers any more."""
 
 
+class WorkerDied(OmniludeError):
+    """A worker dies again and again: no accident, but a fault."""
+
+    def __init__(self, message: str, trace: str = "") -> None:
+        """`trace`: what the worker itself said last; "" where it was killed."""
+        super().__init__(message)
+        self.trace = trace
+
+
 class CheckpointError(OmniludeError):
     """A checkpoint does not fit the game, encoding or network it is used with."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Mapping
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -12,9 +11,6 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from omnilude.errors import SettingsError
-
-MOST_LISTED = 8
-"""A list of more names is cut where it is plain which of them was meant."""
 
 
 def check_fields(
@@ -97,17 +93,3 @@ def _describe(hint: Any) -> str:
 
 def _not_none(hint: Any) -> Any:
     return next(one for one in get_args(hint) if one is not NoneType)
-
-
-def name_known(wrong: str, known: Sequence[str]) -> str:
-    """The names there are, for whoever gave a wrong one: all of them, or where it is plain which
-    was meant, that one and the beginning of a long list."""
-    close = find_close(wrong, known)
-    if close and len(known) > MOST_LISTED:
-        known = [*known[:MOST_LISTED], "..."]
-    return ", ".join(known) + (f" (did you mean {close!r}?)" if close else "")
-
-
-def find_close(wrong: str, known: Iterable[str]) -> str:
-    """The known name that was meant; "" where none is close."""
-    return next(iter(get_close_matches(wrong, list(known), n=1)), "")

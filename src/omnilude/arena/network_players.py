@@ -198,8 +198,10 @@ class SearchPlayer:
 
     @property
     def _bound(self) -> int:
-        """Bytes that the trees may hold: one that is kept is there twice for a moment."""
-        return MOST_BYTES // 2 if self.settings.reuse else MOST_BYTES
+        """Bytes that the trees may hold: one that is kept, as PUCT does, is there twice for a
+        moment."""
+        kept = self.settings.reuse and self.settings.root == "puct"
+        return MOST_BYTES // 2 if kept else MOST_BYTES
 
     def _make_pool(self, settings: SearchSettings, trees: int) -> SearchPool:
         encoding = cast("Encoding", self.network.encoding)

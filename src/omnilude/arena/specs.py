@@ -20,12 +20,12 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from omnilude.arena.players import Player, RandomPlayer, UctPlayer
 from omnilude.errors import CheckpointError, RulesError, SettingsError
-from omnilude.fields import find_close, name_known
 from omnilude.games import Game, load
 from omnilude.games.loading import load_text
 from omnilude.games.survey import choose_at_once
@@ -36,6 +36,7 @@ from omnilude.search.settings import (
     UctSettings,
     make_settings,
 )
+from omnilude.spelling import find_close, name_known
 from omnilude.training.run import RUNS, find_folder, is_run, load_newest_states, load_state
 
 if TYPE_CHECKING:
@@ -162,14 +163,20 @@ def _is_stem(path: Path) -> bool:
     return path.name != "" and path.with_name(f"{path.name}.json").is_file()
 
 
+def _has_weights(facts: Path) -> bool:
+    """Whether a .json is that of a checkpoint, beside which its weights lie."""
+    return any(facts.parent.glob(f"{escape(facts.stem)}.*.safetensors"))
+
+
 def suggest_player(path: Path, *others: str) -> str:
     """Which run or checkpoint of its folder was meant, or of runs/, or which of the others: the end
     of a message, "" where none is close."""
     known = {name: name for name in others}
     with suppress(OSError):  # a folder that cannot be read suggests nothing
         for one in (path.parent if len(path.parts) > 1 else RUNS).iterdir():
-            if one != path and (is_run(one) or one.suffix == ".json"):
-                known[one.name.removesuffix(".json")] = str(one)
+            name = one.name.removesuffix(".json")
+            if one != path and (is_run(one) or (name != one.name and _has_weights(one))):
+                known[name] = str(one)
     close = find_close(path.name, known)
     return f"; did you mean {known[close]!r}?" if close else ""
 
@@ -309,14 +316,18 @@ def list_checkpoints(run: Path) -> dict[int, Path]:
     return {int(one["step"]): run / one["file"] for one in sorted(kept, key=lambda c: c["step"])}
 
 
-def find_game(spec: str) -> Game | None:
+def find_game(spec: str, *, needed: bool = True) -> Game | None:
     """The game that a run has learned, from the rules in its folder, or that of a checkpoint if it
-    is a bundled one; None for other players."""
+    is a bundled one; None for other players, and for a run without rules if it is not needed."""
     folder = _find_path(split_spec(spec)[0])
     rules = folder / "rules.kif"
     if is_run(folder):
         if not rules.is_file():
-            raise CheckpointError(f"{rules} is missing: train the run again, or name its game")
+            if not needed:
+                return None
+            raise CheckpointError(
+                f"{rules} is missing: name the game, or go on with the run, which writes it again"
+            )
         state = load_state(folder)
         name = (state and state.game) or folder.name
         return load_text(rules.read_text(encoding="utf-8"), name=name, file=str(rules))

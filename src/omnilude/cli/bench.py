@@ -72,7 +72,7 @@ def train(
     Takes the options of `omnilude train`; --minutes and --positions are the length of the run
     that is asked about, --workers and --backend how it shares out the cores.
     """
-    from omnilude.training.estimate import estimate_training, print_estimate
+    from omnilude.training.estimate import estimate_training
     from omnilude.training.settings import TrainingSettings
 
     settings = apply_changes(TrainingSettings(), {**find_baseline(baseline), **changes})
@@ -86,7 +86,6 @@ def train(
             processes=processes,
             tell=lambda what: status.update(f"measuring {what}"),
         )
-    _print_rates(console, estimate)
     print_estimate(estimate, console)
     if settings.minutes:
         console.print(
@@ -100,6 +99,29 @@ def train(
             f"{settings.positions / estimate.positions / 60:.1f} minutes.",
             highlight=False,
         )
+
+
+def print_estimate(estimate: Estimate, console: Console) -> None:
+    """What was measured, and what it means for a run."""
+    from omnilude.training.estimate import POSITIONS
+
+    _print_rates(console, estimate)
+    for threads, rate in estimate.samples.items():
+        console.print(f"learning with {threads} thread{'s' * (threads > 1)}: {rate:,.0f} samples/s")
+    console.print(
+        f"a run of {POSITIONS:,} positions, {estimate.replay_ratio:g} samples each, takes about "
+        f"{estimate.seconds / 60:.1f} minutes ({estimate.positions:,.0f} positions/s)"
+    )
+    if estimate.waiting > 0.05:
+        console.print(
+            f"learning is the limit: cores that do not learn wait {estimate.waiting:.0%} of the "
+            "time; a smaller --replay-ratio or more --simulations give them something to do"
+        )
+    best = estimate.best
+    preset = f"--preset {estimate.recommended_preset} " if len(estimate.evaluations) > 1 else ""
+    times = best.positions / estimate.asked.positions
+    gain = "" if best == estimate.asked else f" ({times:.2f}x in self-play)"
+    console.print(f"recommended: {preset}--workers {best.workers} --backend {best.backend}{gain}")
 
 
 def _print_rates(console: Console, estimate: Estimate) -> None:

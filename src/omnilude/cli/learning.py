@@ -180,14 +180,13 @@ def export(
     from omnilude.networks import export_onnx, load_checkpoint
 
     path = find_folder(run)
-    game = find_game(str(path)) or find_game(str(path.parent.parent))  # that of a checkpoint
+    # Of a checkpoint it is that of the run. Without the game only the names of moves are missing.
+    game = find_game(str(path), needed=False) or find_game(str(path.parent.parent), needed=False)
     checkpoint = load_checkpoint(find_checkpoint(path, step), game)
     facts: dict[str, Any] = {"game": checkpoint.game, "step": checkpoint.step}
     if game is not None:
         facts["moves"] = name_moves(game)
     file = Path(onnx or (path / "player.onnx" if path.is_dir() else f"{path.stem}.onnx"))
-    if not file.parent.is_dir():
-        raise SettingsError(f"cannot write {file}: there is no folder {file.parent}")
     written = export_onnx(checkpoint.network, file, metadata=facts)
     network = checkpoint.network
     Console().print(

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
-from omnilude.errors import OmniludeError, RulesError, SettingsError
+from omnilude.errors import OmniludeError, RulesError, SettingsError, WorkerDied
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _HALF_WRITTEN = re.compile(r"\.([^/]+)\.\d+-\d+\.part$")
@@ -142,6 +142,8 @@ def _file_of(error: OSError) -> str:
 def _print_error(error: OmniludeError) -> None:
     """The message in red; for rules also the line and a mark below the column."""
     console = Console(stderr=True, soft_wrap=True)
+    if isinstance(error, WorkerDied) and error.trace:  # not the fault of who reads this
+        console.print(Text(error.trace.rstrip(), style="dim"))
     if not isinstance(error, RulesError):
         console.print(Text(f"error: {error}", style="red"))
         return

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from omnilude.errors import SettingsError
+from omnilude.fields import check_fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +32,8 @@ class LoadSettings:
     """Time limit of that check."""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.engine not in ("auto", "circuit", "interpreter"):
             raise SettingsError(f"engine must be auto, circuit or interpreter, not {self.engine!r}")
         if self.width not in (0, 1, 2, 4):
             raise SettingsError(f"width must be 0, 1, 2 or 4, not {self.width}")
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, int | float) and value < 0:
-                raise SettingsError(f"{field.name} must not be negative, but is {value}")

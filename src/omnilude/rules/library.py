@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 
 from omnilude.errors import RulesError
+from omnilude.spelling import did_you_mean
 
 _INSTALLED = Path(__file__).resolve().parents[1] / "bundled"
 _CHECKOUT = Path(__file__).resolve().parents[3] / "games"
@@ -41,8 +41,8 @@ def find_rulesheet(name_or_path: str | Path) -> Path:
     path = Path(name_or_path)
     if path.is_file():
         return path
-    close = get_close_matches(str(name_or_path), games, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else "'omnilude games' lists the bundled ones"
+    question = did_you_mean(str(name_or_path), games)
+    hint = question or "'omnilude games' lists the bundled ones"
     raise RulesError("no such game or file", file=str(name_or_path), hint=hint)
 
 

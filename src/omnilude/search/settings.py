@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, TypeVar
 
 from omnilude.errors import SettingsError
-from omnilude.fields import check_fields, name_known
+from omnilude.fields import check_fields
+from omnilude.spelling import name_known
 
 T = TypeVar("T")
 Root = Literal["gumbel", "puct"]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from rich.console import Console
 
 from omnilude.encoding import make_encoding
 from omnilude.errors import SettingsError
@@ -259,26 +258,6 @@ def measure_learning(
         return steps * settings.batch_size / (time.perf_counter() - started)
     finally:
         torch.set_num_threads(before)
-
-
-def print_estimate(estimate: Estimate, console: Console) -> None:
-    """What the measurements mean for a run."""
-    for threads, rate in estimate.samples.items():
-        console.print(f"learning with {threads} thread{'s' * (threads > 1)}: {rate:,.0f} samples/s")
-    console.print(
-        f"a run of {POSITIONS:,} positions, {estimate.replay_ratio:g} samples each, takes about "
-        f"{estimate.seconds / 60:.1f} minutes ({estimate.positions:,.0f} positions/s)"
-    )
-    if estimate.waiting > 0.05:
-        console.print(
-            f"learning is the limit: cores that do not learn wait {estimate.waiting:.0%} of the "
-            "time; a smaller --replay-ratio or more --simulations give them something to do"
-        )
-    best = estimate.best
-    preset = f"--preset {estimate.recommended_preset} " if len(estimate.evaluations) > 1 else ""
-    times = best.positions / estimate.asked.positions
-    gain = "" if best == estimate.asked else f" ({times:.2f}x in self-play)"
-    console.print(f"recommended: {preset}--workers {best.workers} --backend {best.backend}{gain}")
 
 
 def _describe(workers: int, threads: int, backend: str, harvest: Harvest, seconds: float) -> Layout:

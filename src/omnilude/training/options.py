@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from omnilude.errors import SettingsError
-from omnilude.fields import name_known
+from omnilude.spelling import name_known
 
 T = TypeVar("T")
 

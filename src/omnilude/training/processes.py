@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
-from omnilude.errors import OmniludeError
+from omnilude.errors import WorkerDied
 from omnilude.networks.settings import NetworkSettings
 from omnilude.search.pool import GameRecords
 from omnilude.search.settings import SearchSettings
@@ -38,10 +38,6 @@ if TYPE_CHECKING:
 
 MOST_DEATHS = 3
 """Deaths of one worker in a row, without a single finished game between them, that are borne."""
-
-
-class WorkerDied(OmniludeError):
-    """A worker process cannot be kept alive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +238,7 @@ class ProcessSelfPlay(SelfPlay):
         note = f"self-play worker {number} died ({last}) and was started again"
         if self._deaths[number] > MOST_DEATHS:
             self._playing.discard(number)  # nobody waits for it while the run is closed
-            cause = RuntimeError(why) if why else None
-            raise WorkerDied(f"self-play worker {number} keeps dying ({last})") from cause
+            raise WorkerDied(f"self-play worker {number} keeps dying ({last})", why)
         # Other random numbers, or it would die of the same game again.
         task = self._tasks[number]
         self._tasks[number] = replace(task, seed=derive_seed(task.seed, self.restarts))

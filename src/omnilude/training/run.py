@@ -343,7 +343,7 @@ def _is_there(path: Path) -> bool:
     kept = _find_committed(path.parent)
     if kept:
         raise CheckpointError(
-            f"{path} is missing, but {kept} of the same run is there: put a copy of {path.name} "
+            f"{path} is missing, but {kept} is there: if this is a run, put a copy of {path.name} "
             "back, or use another folder"
         )
     return False

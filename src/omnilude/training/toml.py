@@ -8,7 +8,7 @@ import tomllib
 from typing import Any, TypeVar
 
 from omnilude.errors import SettingsError
-from omnilude.fields import name_known
+from omnilude.spelling import name_known
 from omnilude.training.options import Option, change_settings, list_options
 
 T = TypeVar("T")

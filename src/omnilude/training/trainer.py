@@ -146,8 +146,8 @@ class Trainer:
         self._checkpoint()
         self.commit()
         # Also where a run was killed while it was assessed in the end.
-        if self.progress >= 1 and self.run.state.assessed != self.run.state.steps:
-            self._assess()
+        due = self.progress >= 1 and self.run.state.assessed != self.run.state.steps
+        if due and self._assess():
             self.commit()
 
     def _iterate(self) -> None:
@@ -316,11 +316,12 @@ class Trainer:
         weight.add(values, rewards[:, list(self.game.players)], results)
         state.playouts = weight.moments
 
-    def _assess(self) -> None:
-        """May take long: what was made until now is committed first, or a kill would cost it."""
+    def _assess(self) -> bool:
+        """Returns whether it was asked for. May take long: what was made until now is committed
+        first, or a kill would cost it."""
         state, elapsed = self.run.state, self.elapsed
         if self.assess is None or self.settings.assess_minutes <= 0:
-            return
+            return False
         self.commit()
         self.reporter.show("assessing", elapsed)
         self.evaluator.refresh(self.learner.player)
@@ -329,6 +330,7 @@ class Trainer:
         state.assessed = state.steps
         self.reporter.log_scores(state.scores, elapsed)
         self._assessed_at = self.elapsed
+        return True
 
     # --- writing down ---
 

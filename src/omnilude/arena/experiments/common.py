@@ -72,6 +72,14 @@ class ResultFile:
             if found is not None:
                 self.data["parts"][name] = found
 
+    def has(
+        self, name: str, identity: dict[str, Any], defaults: dict[str, Any] | None = None
+    ) -> bool:
+        """Whether there is a part of this name, made from the same."""
+        kept = self.data["parts"].get(name)
+        same = json.loads(json.dumps(identity))
+        return kept is not None and add_missing(kept["identity"], defaults) == same
+
     def part(
         self,
         name: str,
@@ -86,12 +94,11 @@ class ResultFile:
 
         What it was made from when some settings did not exist yet is completed by `defaults`.
         """
-        identity = json.loads(json.dumps(identity))
-        kept = self.data["parts"].get(name)
-        if kept is not None and add_missing(kept["identity"], defaults) == identity and complete:
+        if self.has(name, identity, defaults) and complete:
             self.console.print(f"{name}: there already", style="dim", highlight=False)
-            found: dict[str, Any] = kept
+            found: dict[str, Any] = self.data["parts"][name]
             return found
+        identity = json.loads(json.dumps(identity))
         self.console.print(name, style="bold", highlight=False)
         made = {"identity": identity, "versions": find_versions(), **make()}
         self.data["parts"][name] = made
@@ -201,51 +208,53 @@ def match_part(
     players: Sequence[str],
     settings: MatchSettings,
     runs: dict[str, str] | None = None,
-    fit: Callable[[], dict[str, int]] | None = None,
+    fit: Callable[[str], int] | None = None,
 ) -> dict[str, Any]:
     """A match; `runs` says which names at the start of specs stand for which run folders, and `fit`
-    how much players manage in their time, if that is not to be measured for this match."""
+    how much the player of a spec manages in its time, if that is not to be measured for this
+    match: it is played again then where that has been measured anew."""
     specs = [_find_run(spec, runs or {}) for spec in players]
     loaded = load(game)
 
     def make() -> dict[str, Any]:
-        fitted = fit() if fit else {}
         contestants = [make_player(spec, loaded) for spec in specs]
         for player, shown in zip(contestants, players, strict=True):
             player.name = shown
-            if shown in fitted:
+            if "fitted" in ordered:
                 assert isinstance(player, TimedPlayer)
-                player.fitted = fitted[shown]
+                player.fitted = ordered["fitted"][shown]
         result = play_match(loaded, contestants, settings)
         file.console.print(result.table())
         return result.to_json(games=False)
 
     # The number of threads does not change the games.
     match = {**asdict(settings), "threads": None}
-    ordered = {"game": game, "players": list(players), "match": match}
+    ordered: dict[str, Any] = {"game": game, "players": list(players), "match": match}
+    # What early versions have measured for a match alone stands.
+    if fit and not file.has(name, identify(file, name, loaded, ordered, specs)):
+        ordered["fitted"] = {spec: fit(spec) for spec in players}
     return file.part(name, identify(file, name, loaded, ordered, specs), make)
 
 
-def fit_part(
-    file: ResultFile, name: str, game: str, players: Sequence[str], runs: dict[str, str]
-) -> dict[str, int]:
-    """How much players by time manage in it, by their specs: measured once for all their matches,
-    which are compared with each other, and in turns, as a machine is not always as fast."""
-    specs = [_find_run(spec, runs) for spec in players]
+def fit_part(file: ResultFile, game: str, seed: int, runs: dict[str, str], player: str) -> int:
+    """How much a player by time manages in it: measured once for all of its matches, which are
+    compared with each other; several times, as a machine is not always as fast."""
+    spec = _find_run(player, runs)
     loaded = load(game)
+    name = f"{game}/seed {seed}/fitted/{player}"
 
     def make() -> dict[str, Any]:
-        counts: dict[str, list[int]] = {spec: [] for spec in players}
+        counts = []
         for _ in range(FITTED_TURNS):
-            for shown, spec in zip(players, specs, strict=True):
-                player = make_player(spec, loaded)
-                assert isinstance(player, TimedPlayer)
-                counts[shown].append(player.fit())
+            measured = make_player(spec, loaded)
+            assert isinstance(measured, TimedPlayer)
+            counts.append(measured.fit())
         return {"counts": counts}
 
-    ordered = {"game": game, "players": list(players)}
-    counts = file.part(name, identify(file, name, loaded, ordered, specs), make)["counts"]
-    return {spec: round(median(found)) for spec, found in counts.items()}
+    ordered = {"game": game, "players": [player]}
+    part = file.part(name, identify(file, name, loaded, ordered, [spec]), make)
+    counts: list[int] = part["counts"]
+    return round(median(counts))
 
 
 def _find_run(spec: str, runs: dict[str, str]) -> str:

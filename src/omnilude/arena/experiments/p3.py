@@ -62,8 +62,7 @@ def play_game(
     folders = list_folders(runs, game, seed)
     paths = {name: str(file.find_network(folder)) for name, folder in folders.items()}
     matches = [match for match in list_matches(plan, how) if gaz or not match.with_gaz]
-    by_time = {spec: None for match in matches if match.timed for spec in match.players}
-    fit = partial(fit_part, file, f"{game}/seed {seed}/fitted", game, list(by_time), paths)
+    fit = partial(fit_part, file, game, seed, paths)
     for match in matches:
         if match.timed and not timed:
             continue
@@ -73,7 +72,8 @@ def play_game(
             file, name, game, match.players, settings, paths, fit=fit if match.timed else None
         )
     if how.curve_points and not plan.together:
-        for name, options in (("ours", ""), ("gaz", GAZ_PLAY)):
+        players = {"ours": "", "gaz": GAZ_PLAY} if gaz else {"ours": ""}
+        for name, options in players.items():
             curve_part(
                 file,
                 f"{game}/seed {seed}/curve {name}",

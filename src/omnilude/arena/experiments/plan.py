@@ -62,7 +62,7 @@ TIMED_BATCH = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """How long and how often; the defaults are the issue's."""
+    """How long and how often."""
 
     minutes: float = 10.0
     games: int = 400
@@ -83,10 +83,10 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
-    """One of the matches of a game; `subject` is whose result it tells."""
+    """One of the matches of a game."""
 
     setting: str  # for people
-    subject: str  # ours, GAZ or UCT
+    subject: str  # whose result it tells: ours, GAZ or UCT, or one of their variants
     players: tuple[str, ...]
     changes: dict[str, Any]  # of the match's settings
     budget: Budget

@@ -52,7 +52,7 @@ were is below each table. P3 does not say how many its UCT had."""
 ABLATION_NOTES = """P3 trains for hours and finds the base propositions ahead of all of them, and
 the CNN ahead of both. In minutes on two cores it is not so. P3's fully connected network halves
 from the input on: over the base propositions alone it has few parameters left. Its CNN costs so
-much more that it plays a fraction of the positions, and its curve still rises in the end."""
+much more that it plays a fraction of the positions."""
 
 
 class Page:
@@ -98,8 +98,9 @@ def _write_p3(page: Page, data: dict[str, Any]) -> None:
     trained = [part for name, part in parts.items() if "/training " in name]
     minutes = {part["identity"]["training"]["minutes"] for part in trained} or {how.minutes}
     shown = " or ".join(f"{one:g}" for one in sorted(minutes))
-    seeds = sorted({int(name.split("/")[1].removeprefix("seed ")) for name in parts}) or [0]
-    trainings = "once" if len(seeds) == 1 else "once, or where it says so several times"
+    seeds = {game: _list_seeds(parts, game) for game in PLANS}
+    several = any(len(found) > 1 for found in seeds.values())
+    trainings = "once, or where it says so several times" if several else "once"
     page.add(
         P3_NOTES.format(minutes=shown, gaz_simulations=how.gaz_simulations, trainings=trainings)
     )
@@ -107,7 +108,7 @@ def _write_p3(page: Page, data: dict[str, Any]) -> None:
         page.add(f"### {game}", P3_GAMES[game])
         rows, notes, absent = [], list[str](), list[str]()
         played: list[tuple[str, Match, dict[str, Any]]] = []
-        first, *others = seeds
+        first, *others = seeds[game]
         for match in list_matches(plan, how):
             part, label = parts.get(match.name(game, first)), match.setting
             published = P3_CLAIMS.get((game, _kind(match), match.subject), "")
@@ -132,10 +133,10 @@ def _write_p3(page: Page, data: dict[str, Any]) -> None:
                 theirs = part["tallies"][part["contestants"][1]]["all"]
                 told = compare(_first_tally(part), "GAZ", theirs)
                 notes.append(f"Beyond the goal, {label}: {told}")
-        notes += _other_trainings(parts, game, [match for _, match, _ in played], others)
+        notes += _other_trainings(parts, game, list_matches(plan, how), others)
         notes += _budget_notes([(f"{label}, {m.subject}", part) for label, m, part in played])
         for name, shown in (("ours", "ours"), ("gaz", "GAZ")):
-            for seed in seeds:
+            for seed in seeds[game]:
                 notes += _training_notes(page, parts, f"{game}/seed {seed}", name, shown)
         if notes:
             page.add("\n".join(f"- {note}" for note in notes))
@@ -182,7 +183,8 @@ def _write_ablations(page: Page, data: dict[str, Any]) -> None:
     if curves:
         page.add(
             "\n".join(
-                f"- {name.split('/')[1]}: {_say_curve(part)}" for name, part in curves.items()
+                f"- {name.split('/')[1]}: {_say_curve(part)}; it {read_curve(part['points'])}"
+                for name, part in curves.items()
             )
         )
 
@@ -326,6 +328,13 @@ def _ratio_cell(ratio: float | None) -> str:
     return "" if ratio is None else f"{ratio:.1f}x"
 
 
+def _list_seeds(parts: Iterable[str], game: str) -> list[int]:
+    """Those of the trainings of a game; the first one's results are in the table."""
+    split = (name.split("/") for name in parts)
+    found = {int(seed.removeprefix("seed ")) for of, seed, *_ in split if of == game}
+    return sorted(found) or [0]
+
+
 def _kind(match: Match) -> str:
     """What P3 would have called the setting."""
     if match.rivals:
@@ -380,9 +389,11 @@ def _other_trainings(
             for seed, part in found.items()
             if part
         ]
+        label = f"{match.setting}, {match.subject}"
         if told:
             times = "another training has" if len(told) == 1 else "other trainings have"
-            notes.append(f"{match.setting}, {match.subject}: {times} {', '.join(told)}")
+            notes.append(f"{label}: {times} {', '.join(told)}")
+        notes += _budget_notes([(f"{label}, seed {s}", part) for s, part in found.items() if part])
     return notes
 
 

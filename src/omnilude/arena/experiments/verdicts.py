@@ -57,6 +57,8 @@ def judge(goal: Goal, played: Mapping[Match, dict[str, Any]]) -> list[Verdict]:
         if goal.ahead:
             told = {m.subject: t for m, t in played.items() if m.setting == match.setting}
             rivals = {name: told[name] for name in RIVALS if name in told}
+            if not rivals:  # not played yet
+                continue
             text = ", ".join(compare(ours, name, rival) for name, rival in rivals.items())
             missed = any(_lead(ours, rival) < 0 for rival in rivals.values())
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from omnilude.errors import Position, RulesError
 from omnilude.rules.gdl.reader import RELATIONS
@@ -18,6 +17,7 @@ from omnilude.rules.gdl.terms import (
     Variable,
     variables,
 )
+from omnilude.spelling import did_you_mean
 
 MAX_BODY = 1000
 MAX_WARNINGS = 20
@@ -190,10 +190,10 @@ def _undefined(rules: Sequence[Rule], file: str) -> list[str]:
             name = literal.atom.name
             if name not in defined and name not in told and len(told) < MAX_WARNINGS:
                 told.add(name)
-                close = get_close_matches(name, defined, n=1)
+                question = did_you_mean(name, defined)
                 place = f"line {literal.position.line}: " if literal.position else ""
                 warnings[
                     f"{place}relation '{name}' has no rule, so it is never true"
-                    + (f" (did you mean '{close[0]}'?)" if close else "")
+                    + (f" ({question})" if question else "")
                 ] = None
     return list(warnings)

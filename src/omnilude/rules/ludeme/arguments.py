@@ -6,8 +6,7 @@ the methods below and calls `finish` at the end, so that nothing is ever passed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from difflib import get_close_matches
+from collections.abc import Callable
 from typing import TypeVar
 
 from omnilude.errors import RulesError, Unsupported
@@ -162,8 +161,3 @@ def describe(node: Node) -> str:
 def items_of(node: Node) -> list[Node]:
     """The items of an array; of anything else, itself."""
     return list(node.items) if isinstance(node, Array) else [node]
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str | None:
-    close = get_close_matches(name, list(names), n=1)
-    return f"did you mean {close[0]!r}?" if close else None

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from omnilude.errors import SettingsError
 from omnilude.rules.ludeme.source import Source, find_clauses, find_end
+from omnilude.spelling import did_you_mean
 
 MAX_ROUNDS = 20
 _ITEM = re.compile(r"\(\s*item\b")
@@ -166,8 +166,7 @@ def _find(names: list[str], wanted: str, what: str) -> int:
     lowered = [name.lower() for name in names]
     if wanted.strip().lower() in lowered:
         return lowered.index(wanted.strip().lower())
-    close = get_close_matches(wanted, names, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names) or 'none'}"
+    hint = did_you_mean(wanted, names) or f"there are: {', '.join(names) or 'none'}"
     raise SettingsError(f"no {what} is called {wanted!r}; {hint}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from omnilude.rules.ludeme.arguments import Arguments, describe, did_you_mean, items_of, unsupported
+from omnilude.rules.ludeme.arguments import Arguments, describe, items_of, unsupported
 from omnilude.rules.ludeme.boards.directions import INDEX
 from omnilude.rules.ludeme.compiler.arrays import compile_array, compile_range
 from omnilude.rules.ludeme.compiler.code import Code, code, many, numbers
@@ -19,6 +19,7 @@ from omnilude.rules.ludeme.compiler.regions import compile_region
 from omnilude.rules.ludeme.compiler.roles import ROLES, is_role, owner_of
 from omnilude.rules.ludeme.tokens import Place
 from omnilude.rules.ludeme.tree import Clause, Node, Symbol, Text
+from omnilude.spelling import did_you_mean
 
 KINDS = ("Cell", "Vertex", "Edge")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omnilude.rules.ludeme.arguments import Arguments, describe, did_you_mean, items_of, unsupported
+from omnilude.rules.ludeme.arguments import Arguments, describe, items_of, unsupported
 from omnilude.rules.ludeme.compiler.code import Code, Name, code, many, numbers
 from omnilude.rules.ludeme.compiler.constants import needs_no_state
 from omnilude.rules.ludeme.compiler.kinds import (
@@ -14,6 +14,7 @@ from omnilude.rules.ludeme.compiler.kinds import (
 )
 from omnilude.rules.ludeme.compiler.roles import ROLES, is_role
 from omnilude.rules.ludeme.tree import Clause, Node, Number, Symbol, Text
+from omnilude.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from omnilude.rules.ludeme.compiler.compiler import Compiler
