@@ -20,13 +20,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from omnilude.arena.chance import count_legal, draw_uniform, pick_moves
 from omnilude.arena.players import Player, Positions
 from omnilude.arena.results import ENDS, MatchResult, unique_names
 from omnilude.arena.seating import list_seatings, seat_first, seat_together
 from omnilude.errors import SettingsError
 from omnilude.fields import check_fields
 from omnilude.games import Batch, Game
+from omnilude.games.chance import count_legal, draw_uniform, pick_moves
 from omnilude.training.selfplay import derive_seed
 from omnilude.training.workers import count_cores
 

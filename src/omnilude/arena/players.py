@@ -14,9 +14,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from omnilude.arena.chance import draw_uniform, pick_moves
 from omnilude.arena.timing import fit_count
 from omnilude.games import Batch, Game
+from omnilude.games.chance import draw_uniform, pick_moves
 from omnilude.search.pool import Analysis, search_uct
 from omnilude.search.settings import UctSettings
 

@@ -10,11 +10,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from omnilude.arena.chance import count_legal
 from omnilude.arena.players import Player, Positions
 from omnilude.arena.specs import explain_spec, make_player, split_spec
 from omnilude.errors import IllegalMove, SettingsError
 from omnilude.games import Game, Move, State
+from omnilude.games.chance import count_legal
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnilude.errors import SettingsError
+from omnilude.games.chance import count_legal
 from omnilude.games.game import Batch, Game
 
 MAX_LENGTH = 100_000
@@ -228,8 +229,7 @@ def random_play(game: Game, count: int, *, seed: int, max_length: int) -> Iterat
     states = game.initial_states(count)
     for _ in range(max_length + 1):
         batch = game.describe(states)
-        ends = batch.offsets.astype(np.int64)
-        legal = (ends[1:] - ends[:-1]).reshape(len(states), len(game.roles))
+        legal = count_legal(batch)
         live = ~batch.terminal & (legal > 0).all(axis=1)
         first = batch.offsets[:-1].reshape(legal.shape)[live]
         picked = first + (random.random(first.shape) * legal[live]).astype(np.int64)

@@ -1,6 +1,8 @@
-"""Random numbers by name: what is drawn depends on seed and keys, not on what was drawn before.
+"""Random moves, in positions side by side.
 
-So a game of a match is the same whichever games are played beside it, and in whichever thread.
+The numbers that draw them may come by name: what is drawn depends on seed and keys, not on what was
+drawn before. So a game of a match is the same whichever games are played beside it, and in
+whichever thread.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from omnilude.games import Batch
+from omnilude.games.game import Batch, Game
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (
@@ -40,6 +42,21 @@ def pick_moves(batch: Batch, chances: NDArray[np.float64]) -> NDArray[np.int32]:
     picked = batch.offsets[:-1].reshape(counts.shape) + (chances * counts).astype(np.int64)
     padded = np.append(batch.moves, np.int32(-1))
     return np.where(counts > 0, padded[np.minimum(picked, len(batch.moves))], -1).astype(np.int32)
+
+
+def go_astray(
+    game: Game, states: NDArray[np.uint8], random: np.random.Generator
+) -> NDArray[np.uint8]:
+    """[states, bytes]: what follows them by random moves; where the game would end, they stay."""
+    batch = game.describe(states)
+    moves = pick_moves(batch, random.random((len(states), len(game.roles))))
+    live = np.flatnonzero(~batch.terminal & (moves >= 0).all(axis=1))
+    after = np.ascontiguousarray(states[live])
+    game.advance(after, moves[live])
+    going = ~game.describe(after).terminal
+    result = states.copy()
+    result[live[going]] = after[going]
+    return result
 
 
 def _mix(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
