@@ -165,18 +165,19 @@ def test_every_game_has_a_goal() -> None:
 def test_matches_that_are_compared_have_the_same_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is measured once for each player, whichever matches it plays; the middle counts."""
+    """It is measured in turns, once for all of them; the middle counts. Where it is measured anew,
+    all are played again."""
     file, measured, game = ResultFile(tmp_path / "some.json", "some", {}), [], "tic-tac-toe"
 
     def fit(player: UctPlayer) -> int:
         if not player.fitted:
             measured.append(player.settings.seconds)
-            player.fitted = round(100 * player.settings.seconds * [3, 1, 2][len(measured) % 3])
+            player.fitted = round(100 * player.settings.seconds * [3, 1, 2][len(measured) // 2 % 3])
         return player.fitted
 
     monkeypatch.setattr(UctPlayer, "fit", fit)
     settings = MatchSettings(games=2, threads=1)
-    fitted = partial(fit_part, file, game, 0, {})
+    fitted = partial(fit_part, file, "fitted", game, ["uct:1s", "uct:4s"], {})
 
     def play(*specs: str) -> list[int]:
         played = match_part(file, " ".join(specs), game, specs, settings, fit=fitted)
@@ -185,24 +186,21 @@ def test_matches_that_are_compared_have_the_same_time(
         ]
         return [player["iterations"] for player in played["players"]]
 
-    assert play("uct:1s", "uct:2s") == [200, 400]
-    assert measured == [1.0] * 3 + [2.0] * 3
-    assert play("uct:1s", "uct:4s") == [200, 800]  # one more player leaves the others alone
-    assert measured[6:] == [4.0] * 3
-    assert play("uct:1s", "uct:2s") == [200, 400]
-    del file.data["parts"][f"{game}/seed 0/fitted/uct:2s"]
-    measured[:] = [1.0]
-    assert play("uct:1s", "uct:2s") == [200, 400]
+    for _ in range(2):
+        assert play("uct:1s", "uct:4s") == [200, 800]
+        assert play("uct:1s", "uct:1s") == [200, 200]
+        assert measured == [1.0, 4.0] * 3
+    del file.data["parts"]["fitted"]
     monkeypatch.setattr(UctPlayer, "fit", lambda player: 300)
-    del file.data["parts"][f"{game}/seed 0/fitted/uct:2s"]
-    assert play("uct:1s", "uct:2s") == [200, 300]  # measured anew, so played anew
+    assert play("uct:1s", "uct:4s") == [300, 300]
+    assert play("uct:1s", "uct:1s") == [300, 300]
 
 
 def test_what_was_measured_for_a_match_alone_stands(tmp_path: Path) -> None:
     file, settings = ResultFile(tmp_path / "some.json", "some", {}), MatchSettings(games=2)
     specs = ("uct:0.002s", "random")
     before = match_part(file, "m", "tic-tac-toe", specs, settings)
-    assert match_part(file, "m", "tic-tac-toe", specs, settings, fit=lambda _: 1) == before
+    assert match_part(file, "m", "tic-tac-toe", specs, settings, fit=dict) == before
 
 
 @pytest.mark.parametrize("game_name", list(PLANS))

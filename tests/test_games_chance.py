@@ -1,24 +1,13 @@
-"""Random moves: drawn by name, from all legal ones, and with them the way from a position."""
+"""Random moves: drawn by name, from all legal ones."""
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from omnilude.games import Batch, Game, load
-from omnilude.games.chance import draw_uniform, go_astray, pick_moves
-from omnilude.games.loading import load_text
-from omnilude.games.statistics import random_play
-
-STUCK = """
-(role a) (role b) (init p) (<= (legal a go) (true p)) (next p) (<= terminal (true q))
-(goal a 0) (goal b 0)
-"""
+from omnilude.games import Batch
+from omnilude.games.chance import draw_uniform, pick_moves
 
 
 def test_numbers_drawn_by_name_look_uniform() -> None:
@@ -52,45 +41,3 @@ def test_picked_moves_are_legal(counts: list[int], chance: float) -> None:
         for role in range(2):
             legal = batch.legal(n, role)
             assert picked[n, role] in legal if len(legal) else picked[n, role] == -1
-
-
-def list_next(game: Game, state: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """[n, bytes]: what follows one position, [1, bytes], by each joint move."""
-    legal = [game.describe(state).legal(0, role) for role in range(len(game.roles))]
-    moves = np.array(list(product(*legal)), dtype=np.int32).reshape(-1, len(legal))
-    after = np.repeat(state, len(moves), axis=0)
-    game.advance(after, moves)
-    return after
-
-
-@pytest.mark.parametrize("name", ["tic-tac-toe", "pacman-3p", "kuhn-poker"])
-def test_any_move_that_does_not_end_the_game_leads_astray(name: str) -> None:
-    game, random = load(name), np.random.default_rng(1)
-    state, ending = game.initial_states(1), 0
-    for _ in range(7):
-        after = list_next(game, state)
-        going = after[~game.describe(after).terminal]
-        ending += len(after) - len(going)
-        states = np.repeat(state, 3000, axis=0)
-        found = go_astray(game, states, random)
-        assert (states == state).all()  # the caller's are left as they are
-        stays = [state] if len(going) < len(after) else []
-        assert as_set(found) == as_set(np.concatenate([going, *stays]))
-        if not len(going):
-            break
-        state = going[[int(random.integers(len(going)))]]
-    assert ending or name == "pacman-3p"
-
-
-def as_set(states: NDArray[np.uint8]) -> set[bytes]:
-    return {row.tobytes() for row in states}
-
-
-def test_positions_that_are_over_or_stuck_stay() -> None:
-    game = load_text(STUCK)
-    stuck = game.initial_states(4)
-    assert (go_astray(game, stuck, np.random.default_rng(0)) == stuck).all()
-    over = load("tic-tac-toe")
-    *_, last = random_play(over, 5, seed=0, max_length=9)
-    assert last.batch.terminal.all()
-    assert (go_astray(over, last.states, np.random.default_rng(0)) == last.states).all()

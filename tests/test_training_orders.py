@@ -112,21 +112,6 @@ def test_workers_get_what_the_trainer_orders(
     assert not np.allclose(answers[0], answers[-1])
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_some_of_the_positions_to_begin_from_are_one_random_move_further(
-    tmp_path: Path, share: float
-) -> None:
-    settings = replace(QUICK, positions=300, archive_size=400, archive_strays=share)
-    with training(tmp_path, settings, "connect-four") as trainer:
-        trainer.go()
-        held = {row.tobytes() for row in trainer.replay.states(np.arange(trainer.replay.added))}
-        starts = trainer._orders().starts
-    assert len(starts) == 400
-    strange = np.array([row.tobytes() not in held for row in starts])
-    assert not strange[round(share * 400) :].any()
-    assert strange[: round(share * 400)].sum() >= 0.7 * share * 400
-
-
 class Constant:
     """An evaluator that has one value for everything; what it is refreshed with."""
 

@@ -283,7 +283,7 @@ def test_runs_of_older_versions_are_read(tmp_path: Path) -> None:
     path, settings = tmp_path / "state.json", tmp_path / "settings.toml"
     state = json.loads(path.read_bytes())
     assert (state["omnilude"], state["game"]) == (version("omnilude"), GAME.name)
-    settings.write_text(settings.read_text().replace("policy_temperature = 1.25\n", ""))
+    settings.write_text(settings.read_text().replace("policy_temperature = 1.5\n", ""))
     with Run(tmp_path, GAME, None) as run:
         assert run.settings == SETTINGS
         assert f"begun by omnilude {version('omnilude')}, without policy_temperature" in run.warning
@@ -292,7 +292,7 @@ def test_runs_of_older_versions_are_read(tmp_path: Path) -> None:
     for name in ("omnilude", "game", "learner_sha256", "checksum"):
         del state[name]
     path.write_text(json.dumps(state))
-    settings.write_text(settings.read_text().replace("policy_temperature = 1.25\n", ""))
+    settings.write_text(settings.read_text().replace("policy_temperature = 1.5\n", ""))
     with Run(tmp_path, GAME, None) as run:
         assert run.load_tensors()
         assert "begun by an older omnilude" in run.warning

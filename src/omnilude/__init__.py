@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from omnilude.arena.single import StatePlayer
 
-__version__ = "0.3.2"
+__version__ = "0.3.3"
 
 
 def player(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from omnilude.games.game import Batch, Game
+from omnilude.games.game import Batch
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (
@@ -42,21 +42,6 @@ def pick_moves(batch: Batch, chances: NDArray[np.float64]) -> NDArray[np.int32]:
     picked = batch.offsets[:-1].reshape(counts.shape) + (chances * counts).astype(np.int64)
     padded = np.append(batch.moves, np.int32(-1))
     return np.where(counts > 0, padded[np.minimum(picked, len(batch.moves))], -1).astype(np.int32)
-
-
-def go_astray(
-    game: Game, states: NDArray[np.uint8], random: np.random.Generator
-) -> NDArray[np.uint8]:
-    """[states, bytes]: what follows them by random moves; where the game would end, they stay."""
-    batch = game.describe(states)
-    moves = pick_moves(batch, random.random((len(states), len(game.roles))))
-    live = np.flatnonzero(~batch.terminal & (moves >= 0).all(axis=1))
-    after = np.ascontiguousarray(states[live])
-    game.advance(after, moves[live])
-    going = ~game.describe(after).terminal
-    result = states.copy()
-    result[live[going]] = after[going]
-    return result
 
 
 def _mix(value: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -27,7 +27,7 @@ class SearchSettings:
     """'gumbel': sequential halving and completed-Q targets (Danihelka et al. 2022), which improves
     the policy even with few simulations. 'puct': P3's formula (1), visits as targets."""
 
-    policy_temperature: float = 1.25
+    policy_temperature: float = 1.5
     """The network's policy to the power of 1/temperature is what a search begins with: above 1 it
     is flattened, so that targets made from it, and networks from them, do not get ever sharper."""
     c_puct: float = 1.5

@@ -79,9 +79,6 @@ class TrainingSettings:
     """Share of games that begin from a position of the replay buffer (Go-Exploit)."""
     archive_size: int = 2048
     """How many such positions are drawn for an iteration."""
-    archive_strays: float = 0.0
-    """Share of them in which all players make a random move first, so that games come to where
-    nobody would have gone."""
 
     value_mix: float = 0.5
     """r in the value target r z + (1 - r) q: reward against value of the search (GAZ, P3 2.3)."""
@@ -164,8 +161,8 @@ class TrainingSettings:
                 "batch_size assess_games assess_simulations",
                 LEAST_REPLAY_GIB: "replay_gib",
             },
-            shares="simulations_grown archive_share archive_strays value_mix value_mix_at_end "
-            "decay_share final_rate ema_decay",
+            shares="simulations_grown archive_share value_mix value_mix_at_end decay_share "
+            "final_rate ema_decay",
         )
         if self.ema_decay == 1:
             raise SettingsError("ema_decay must be below 1, or the player would never change")

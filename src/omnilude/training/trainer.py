@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from omnilude.encoding import make_encoding
-from omnilude.games.chance import go_astray
 from omnilude.networks import build_network, save_checkpoint
 from omnilude.networks.settings import AUTO
 from omnilude.search.evaluator import CALIBRATION_ROWS, OnnxInt8Evaluator
@@ -37,9 +36,6 @@ from omnilude.training.workers import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from omnilude.games import Game
 
 FIRST_BATCHES = 8
@@ -284,21 +280,13 @@ class Trainer:
         search = replace(search, playouts=self._playouts, playout_weight=self.playout_weight)
         orders = Orders(search)
         if settings.archive_share and len(self.replay):
-            orders = replace(orders, starts=self._starts(), share=settings.archive_share)
+            drawn = self.replay.draw(settings.archive_size, self.batches.random)
+            orders = replace(orders, starts=self.replay.states(drawn), share=settings.archive_share)
         if isinstance(self.evaluator, OnnxInt8Evaluator) and len(self.replay):
             drawn = self.replay.draw(CALIBRATION_ROWS, self.batches.random)
             self.evaluator.calibration = self.encoding.encode(self.replay.states(drawn))
             orders = replace(orders, calibration=self.evaluator.calibration)
         return orders
-
-    def _starts(self) -> NDArray[np.uint8]:
-        """Positions that games may begin from."""
-        settings, random = self.settings, self.batches.random
-        states = self.replay.states(self.replay.draw(settings.archive_size, random))
-        strays = round(settings.archive_strays * len(states))
-        if strays:
-            states[:strays] = go_astray(self.game, states[:strays], random)
-        return states
 
     # --- playouts ---
 

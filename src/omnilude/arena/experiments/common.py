@@ -208,10 +208,10 @@ def match_part(
     players: Sequence[str],
     settings: MatchSettings,
     runs: dict[str, str] | None = None,
-    fit: Callable[[str], int] | None = None,
+    fit: Callable[[], dict[str, int]] | None = None,
 ) -> dict[str, Any]:
     """A match; `runs` says which names at the start of specs stand for which run folders, and `fit`
-    how much the player of a spec manages in its time, if that is not to be measured for this
+    how much players manage in their time, by their specs, if that is not to be measured for this
     match: it is played again then where that has been measured anew."""
     specs = [_find_run(spec, runs or {}) for spec in players]
     loaded = load(game)
@@ -232,29 +232,31 @@ def match_part(
     ordered: dict[str, Any] = {"game": game, "players": list(players), "match": match}
     # What early versions have measured for a match alone stands.
     if fit and not file.has(name, identify(file, name, loaded, ordered, specs)):
-        ordered["fitted"] = {spec: fit(spec) for spec in players}
+        fitted = fit()
+        ordered["fitted"] = {spec: fitted[spec] for spec in players}
     return file.part(name, identify(file, name, loaded, ordered, specs), make)
 
 
-def fit_part(file: ResultFile, game: str, seed: int, runs: dict[str, str], player: str) -> int:
-    """How much a player by time manages in it: measured once for all of its matches, which are
-    compared with each other; several times, as a machine is not always as fast."""
-    spec = _find_run(player, runs)
+def fit_part(
+    file: ResultFile, name: str, game: str, players: Sequence[str], runs: dict[str, str]
+) -> dict[str, int]:
+    """How much players by time manage in it, by their specs: measured for all whose matches are
+    compared, together and in turns, as a machine is not always as fast, nor always the same."""
+    specs = [_find_run(spec, runs) for spec in players]
     loaded = load(game)
-    name = f"{game}/seed {seed}/fitted/{player}"
 
     def make() -> dict[str, Any]:
-        counts = []
+        counts: dict[str, list[int]] = {spec: [] for spec in players}
         for _ in range(FITTED_TURNS):
-            measured = make_player(spec, loaded)
-            assert isinstance(measured, TimedPlayer)
-            counts.append(measured.fit())
+            for shown, spec in zip(players, specs, strict=True):
+                player = make_player(spec, loaded)
+                assert isinstance(player, TimedPlayer)
+                counts[shown].append(player.fit())
         return {"counts": counts}
 
-    ordered = {"game": game, "players": [player]}
-    part = file.part(name, identify(file, name, loaded, ordered, [spec]), make)
-    counts: list[int] = part["counts"]
-    return round(median(counts))
+    ordered = {"game": game, "players": list(players)}
+    counts = file.part(name, identify(file, name, loaded, ordered, specs), make)["counts"]
+    return {spec: round(median(found)) for spec, found in counts.items()}
 
 
 def _find_run(spec: str, runs: dict[str, str]) -> str:

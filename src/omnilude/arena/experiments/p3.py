@@ -62,7 +62,8 @@ def play_game(
     folders = list_folders(runs, game, seed)
     paths = {name: str(file.find_network(folder)) for name, folder in folders.items()}
     matches = [match for match in list_matches(plan, how) if gaz or not match.with_gaz]
-    fit = partial(fit_part, file, game, seed, paths)
+    by_time = {spec: None for match in matches if match.timed for spec in match.players}
+    fit = partial(fit_part, file, f"{game}/seed {seed}/fitted", game, list(by_time), paths)
     for match in matches:
         if match.timed and not timed:
             continue
