@@ -286,12 +286,17 @@ def test_the_page_tells_of_other_trainings(tmp_path: Path) -> None:
         "players": [uct, uct], "distinct": 9, "games": 9, "contestants": ["ours"],
         "tallies": {"ours": {"all": tally}},
     }  # fmt: skip
-    parts = {"tower/seed 0/training": {}, match.name("connect-four", 5): part}
+    trained = {"versions": {"omnilude": "9.9"}}
+    parts = {
+        "tower/seed 0/training": {},
+        match.name("connect-four", 5): part,
+        "connect-four/seed 5/training ours": trained,
+    }
     assert tables._list_seeds(parts, "connect-four") == [5]
     assert tables._list_seeds(parts, "pacman-3p") == [0]
     told = tables._other_trainings(parts, "connect-four", [match], [5])
     assert told == [
-        f"{match.setting}, ours: another training has 50.0 [40.0, 60.0] (seed 5)",
+        f"{match.setting}, ours: another training has 50.0 [40.0, 60.0] (seed 5, version 9.9)",
         f"{match.setting}, ours, seed 5: 70 iterations against 70 iterations a move",
     ]
 

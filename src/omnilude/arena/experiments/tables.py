@@ -385,7 +385,8 @@ def _other_trainings(
     for match in matches:
         found = {seed: parts.get(match.name(game, seed)) for seed in seeds}
         told = [
-            f"{_interval(_first_tally(part)['score'])} (seed {seed})"
+            f"{_interval(_first_tally(part)['score'])} "
+            f"(seed {seed}{_say_version(parts, game, seed, match)})"
             for seed, part in found.items()
             if part
         ]
@@ -395,6 +396,15 @@ def _other_trainings(
             notes.append(f"{label}: {times} {', '.join(told)}")
         notes += _budget_notes([(f"{label}, seed {s}", part) for s, part in found.items() if part])
     return notes
+
+
+def _say_version(parts: dict[str, Any], game: str, seed: int, match: Match) -> str:
+    """Of what has trained the player whose result a match tells."""
+    player = "gaz" if match.subject == "GAZ" else "ours"
+    trained = parts.get(f"{game}/seed {seed}/training {player}")
+    if trained is None or not match.subject.startswith(("GAZ", "ours")):
+        return ""
+    return f", version {trained['versions']['omnilude']}"
 
 
 def _budget_notes(played: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
