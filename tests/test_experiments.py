@@ -10,14 +10,13 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from omnilude.arena.experiments import ablations, common, p3, tables
-from omnilude.arena.experiments.common import ResultFile, fit_part, match_part
+from omnilude.arena.experiments.common import ResultFile, match_part
 from omnilude.arena.experiments.plan import PLANS, Budget, Evaluation, Match, list_matches
 from omnilude.arena.experiments.published import P3_CLAIMS
 from omnilude.arena.experiments.verdicts import GOALS, Goal, Verdict, judge, read_curve
@@ -177,10 +176,10 @@ def test_matches_that_are_compared_have_the_same_time(
 
     monkeypatch.setattr(UctPlayer, "fit", fit)
     settings = MatchSettings(games=2, threads=1)
-    fitted = partial(fit_part, file, "fitted", game, ["uct:1s", "uct:4s"], {})
+    compared = ("fitted", ["uct:1s", "uct:4s"])
 
     def play(*specs: str) -> list[int]:
-        played = match_part(file, " ".join(specs), game, specs, settings, fit=fitted)
+        played = match_part(file, " ".join(specs), game, specs, settings, compared=compared)
         assert [player["fitted_to_seconds"] for player in played["players"]] == [
             float(spec[4:-1]) for spec in specs
         ]
@@ -196,11 +195,26 @@ def test_matches_that_are_compared_have_the_same_time(
     assert play("uct:1s", "uct:1s") == [300, 300]
 
 
-def test_what_was_measured_for_a_match_alone_stands(tmp_path: Path) -> None:
+def test_what_was_measured_for_a_match_alone_stands_until_others_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file, settings = ResultFile(tmp_path / "some.json", "some", {}), MatchSettings(games=2)
-    specs = ("uct:0.002s", "random")
-    before = match_part(file, "m", "tic-tac-toe", specs, settings)
-    assert match_part(file, "m", "tic-tac-toe", specs, settings, fit=dict) == before
+
+    def fit(player: UctPlayer) -> int:
+        player.fitted = 7
+        return 7
+
+    monkeypatch.setattr(UctPlayer, "fit", fit)
+    compared = ("fitted", ["uct:1s", "uct:2s"])
+
+    def play(*specs: str, **options: Any) -> dict[str, Any]:
+        return match_part(file, " ".join(specs), "tic-tac-toe", specs, settings, **options)
+
+    before = play("uct:1s", "uct:1s")
+    assert play("uct:1s", "uct:1s", compared=compared) is before
+    play("uct:1s", "uct:2s", compared=compared)
+    after = play("uct:1s", "uct:1s", compared=compared)
+    assert after["identity"]["fitted"] == {"uct:1s": 7}
 
 
 @pytest.mark.parametrize("game_name", list(PLANS))

@@ -361,7 +361,13 @@ def test_signature() -> None:
     for name in GAMES:
         game = load(name, LoadSettings(machine_code=False))  # the same lanes on any machine
         for root in ("puct", "gumbel"):
-            search = SearchSettings(simulations=50, root=root, full_fraction=0.7, max_length=40)  # type: ignore[arg-type]
+            search = SearchSettings(
+                simulations=50,
+                root=root,  # type: ignore[arg-type]
+                full_fraction=0.7,
+                max_length=40,
+                policy_temperature=1.25,
+            )
             pool = make_pool(game, search, 4, seed=11)
             pool.play()
             evaluator = HashEvaluator(game)

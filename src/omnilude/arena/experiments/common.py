@@ -208,11 +208,13 @@ def match_part(
     players: Sequence[str],
     settings: MatchSettings,
     runs: dict[str, str] | None = None,
-    fit: Callable[[], dict[str, int]] | None = None,
+    compared: tuple[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """A match; `runs` says which names at the start of specs stand for which run folders, and `fit`
-    how much players manage in their time, by their specs, if that is not to be measured for this
-    match: it is played again then where that has been measured anew."""
+    """A match; `runs` says which names at the start of specs stand for which run folders.
+
+    `compared`, of matches by time: the part that tells how much players manage, and the specs of
+    all whose matches are compared. Where that is measured anew, the match is played again.
+    """
     specs = [_find_run(spec, runs or {}) for spec in players]
     loaded = load(game)
 
@@ -230,9 +232,11 @@ def match_part(
     # The number of threads does not change the games.
     match = {**asdict(settings), "threads": None}
     ordered: dict[str, Any] = {"game": game, "players": list(players), "match": match}
-    # What early versions have measured for a match alone stands.
-    if fit and not file.has(name, identify(file, name, loaded, ordered, specs)):
-        fitted = fit()
+    # Early versions measured for each match alone; that stands as long as it is so of all.
+    alone = compared is None or compared[0] not in file.data["parts"]
+    known = file.has(name, identify(file, name, loaded, ordered, specs))
+    if compared is not None and not (alone and known):
+        fitted = fit_part(file, compared[0], game, compared[1], runs or {})
         ordered["fitted"] = {spec: fitted[spec] for spec in players}
     return file.part(name, identify(file, name, loaded, ordered, specs), make)
 

@@ -10,7 +10,6 @@ games a match instead of 50, and an engine with which UCT has many times the ite
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +19,6 @@ from omnilude.arena.experiments.common import (
     RESULTS,
     ResultFile,
     curve_part,
-    fit_part,
     match_part,
     read_numbers,
     run_experiment,
@@ -63,14 +61,14 @@ def play_game(
     paths = {name: str(file.find_network(folder)) for name, folder in folders.items()}
     matches = [match for match in list_matches(plan, how) if gaz or not match.with_gaz]
     by_time = {spec: None for match in matches if match.timed for spec in match.players}
-    fit = partial(fit_part, file, f"{game}/seed {seed}/fitted", game, list(by_time), paths)
+    compared = (f"{game}/seed {seed}/fitted", list(by_time))
     for match in matches:
         if match.timed and not timed:
             continue
         settings = MatchSettings(**{"games": how.games, "seed": seed, **match.changes})
         name = match.name(game, seed)
         match_part(
-            file, name, game, match.players, settings, paths, fit=fit if match.timed else None
+            file, name, game, match.players, settings, paths, compared if match.timed else None
         )
     if how.curve_points and not plan.together:
         players = {"ours": "", "gaz": GAZ_PLAY} if gaz else {"ours": ""}
